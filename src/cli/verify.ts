@@ -43,9 +43,9 @@ export const verify: Command = {
     "<file>...|<folder> [--key <vkey>]... [--witness <vkey>]... [--previous <file>]... [--pack-key <vkey>] [--json]",
   help: [
     "Checks without a network what GET /v1/audit/export, /proof, /checkpoint and /consistency",
-    "answered. The files are one export, or one proof and its leaf, or one checkpoint; a consistency",
-    "proof may be added. Believes no key that a file names. Of a folder that `countersign evidence` made,",
-    "it checks each file, and asks all queries again.",
+    "answered. The files are one export, or one proof and its leaf, or one checkpoint; consistency",
+    "proofs may be added, each from a checkpoint given with --previous. Believes no key that a file names.",
+    "Of a folder that `countersign evidence` made, it checks each file, and asks all queries again.",
     "--key <vkey>       the service's key, from GET /v1/audit/key, as you got it from elsewhere",
     "--witness <vkey>   a witness that must have cosigned; may be given several times",
     "--previous <file>  a checkpoint that you kept: the records must continue it",

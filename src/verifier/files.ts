@@ -4,7 +4,7 @@ import { parseNote } from "../../domain/evidence/signed-note.ts";
 import { type VerifyOptions, verifyExport } from "./export.ts";
 import type { Source } from "./lines.ts";
 import { type Platform, platformHere } from "./platform.ts";
-import type { ConsistencyProof } from "./previous.ts";
+import { type ConsistencyProof, consistencyProofs } from "./previous.ts";
 import { verifyCheckpoint, verifyProof } from "./proof.ts";
 import { concluded, EMPTY_REPORT, fault, type Report } from "./report.ts";
 import { parseKeys } from "./trust.ts";
@@ -82,10 +82,8 @@ const sort = async (files: readonly InputFile[]): Promise<Sorted | string> => {
   return sorted;
 };
 
-const isOneSet = ({ exported, proofs, checkpoints, leaves, consistency }: Sorted): boolean =>
-  exported.length + proofs.length + checkpoints.length === 1 &&
-  leaves.length <= proofs.length &&
-  consistency.length <= 1;
+const isOneSet = ({ exported, proofs, checkpoints, leaves }: Sorted): boolean =>
+  exported.length + proofs.length + checkpoints.length === 1 && leaves.length <= proofs.length;
 
 const ONE_SET = "give one export, or one proof with its leaf, or one checkpoint";
 
@@ -120,7 +118,7 @@ export const wrongInput = async (
 
 /**
  * Verifies an export, or a tlog-proof with its leaf, or a checkpoint, and says from their bytes which of them the files
- * are. One of the files may be a consistency proof from the previous checkpoint.
+ * are. Consistency proofs from earlier checkpoints may be among them.
  */
 export const verifyFiles = async (
   files: readonly InputFile[],
@@ -132,7 +130,7 @@ export const verifyFiles = async (
   if (typeof sorted === "string") return refused(sorted);
   const { exported, proofs, leaves, consistency, checkpoints } = sorted;
   if (!isOneSet(sorted)) return refused(ONE_SET);
-  const withProof = { ...options, consistency: consistency[0] ?? options.consistency ?? null };
+  const withProof = { ...options, consistency: [...consistency, ...consistencyProofs(options)] };
   const [first] = exported;
   if (first !== undefined) return verifyExport(first.bytes, withProof, platform);
   const [proof] = proofs;

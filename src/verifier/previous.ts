@@ -11,9 +11,12 @@ export type ConsistencyProof = { readonly from: number; readonly to: number; rea
 export type PreviousOptions = {
   /** Signed checkpoints that were kept from earlier. */
   readonly previous: readonly string[];
-  /** Needed where the records themselves do not prove that the tree has only grown. */
-  readonly consistency?: ConsistencyProof | null;
+  /** Needed where the records themselves do not prove that the tree has only grown: one for each earlier checkpoint. */
+  readonly consistency?: ConsistencyProof | readonly ConsistencyProof[] | null;
 };
+
+export const consistencyProofs = ({ consistency = null }: Pick<PreviousOptions, "consistency">) =>
+  consistency === null ? [] : [consistency].flat();
 
 type Comparison = {
   readonly keys: Keys;
@@ -51,16 +54,17 @@ const isProved = (
   { sha256, fromBase64 }: Platform,
   older: SignedCheckpoint,
   newer: SignedCheckpoint,
-  { from, to, proof }: ConsistencyProof,
+  { proof }: ConsistencyProof,
 ): boolean => {
   const path = proof.map((text) => fromBase64(text));
-  return (
-    from === older.checkpoint.size &&
-    to === newer.checkpoint.size &&
-    path.every((hash) => hash !== null) &&
-    verifyConsistency(sha256, older.checkpoint, newer.checkpoint, path)
-  );
+  return path.every((hash) => hash !== null) && verifyConsistency(sha256, older.checkpoint, newer.checkpoint, path);
 };
+
+/** What would have to be there for a consistency proof that is of no use. */
+const unusedProof = ({ from, to }: ConsistencyProof, { size, origin }: Checkpoint): string =>
+  to === size
+    ? `a previous checkpoint of ${origin} with ${from} records, signed by a known key, for the consistency proof from ${from} to ${to}`
+    : `the checkpoint of ${to} records that the consistency proof from ${from} leads to: this one has ${size}`;
 
 /** What the file says about the later generation that its own checkpoint is of. */
 const reopening = (generation: number, reopened: Reopened | null): string =>
@@ -105,6 +109,7 @@ export const comparePrevious = async (
   const missing: string[] = [];
   let isReplaced = false;
   const { size, root, origin } = newer.checkpoint;
+  const unused = new Set(consistencyProofs(options));
   for (const text of options.previous) {
     const older = await readSigned(platform, text, keys.ever);
     if ("reason" in older) return failed(`the previous checkpoint: ${older.reason}`);
@@ -126,16 +131,20 @@ export const comparePrevious = async (
     const isSame = before.size === size;
     if (isSame && !sameBytes(before.root, root)) return failed(`there are two checkpoints of size ${size}`);
     const head = { size: before.size, root: before.root, witness: null, what: "the previous checkpoint" };
-    const { consistency } = options;
-    if (consistency && !isProved(platform, older, newer, consistency))
-      return failed("the consistency proof does not lead from the previous checkpoint to this one");
+    const proofs = consistencyProofs(options).filter(({ from, to }) => from === before.size && to === size);
+    for (const proof of proofs) {
+      unused.delete(proof);
+      if (!isProved(platform, older, newer, proof))
+        return failed("the consistency proof does not lead from the previous checkpoint to this one");
+    }
     const cosigners = await witnessesOf(platform, older.note, keys.witnesses);
     if (typeof cosigners === "string") return failed(`the previous checkpoint: ${cosigners}`);
-    const isProvedHere = covers(before.size) || isSame || Boolean(consistency);
+    const isProvedHere = covers(before.size) || isSame || proofs.length > 0;
     if (isProvedHere) witnessed.push(...cosigners.map((witness) => ({ ...head, witness })));
     if (covers(before.size)) heads.push(head);
-    else if (!consistency && !isSame && before.size > 0)
+    else if (!isProvedHere && before.size > 0)
       missing.push(`a consistency proof from ${before.size} to ${size}, as the records do not give one`);
   }
+  missing.push(...[...unused].map((proof) => unusedProof(proof, newer.checkpoint)));
   return { fault: null, missing, isReplaced, heads, witnessed };
 };

@@ -774,6 +774,42 @@ const witnessed = (): readonly Vector[] => {
 };
 
 /** Small files that a verifier has to accept or refuse, made anew by the definitions. */
+/** A checkpoint with consistency proofs, each from the checkpoint of its own size. */
+const throughConsistency = (world: EvidenceWorld): readonly Vector[] => {
+  const size = world.account.size;
+  const [three, five] = [world.consistency(3, size), world.consistency(SEEN, size)];
+  const wrong = { ...five, proof: [...five.proof].reverse() };
+  const later = world.signed(world.accountText());
+  const previous = [3, SEEN].map((it) => world.signed(world.accountText(it)));
+  const filesOf = (name: string, proofs: readonly ReturnType<EvidenceWorld["consistency"]>[]) => ({
+    [`${name}.later.txt`]: later,
+    ...Object.fromEntries(proofs.map((it, n) => [`${name}.${n}.json`, `${JSON.stringify(it)}\n`])),
+  });
+  const of = (
+    name: string,
+    why: string,
+    verdict: Verdict,
+    proofs: readonly ReturnType<EvidenceWorld["consistency"]>[],
+    kept = previous,
+  ) => vector(name, why, verdict, "", { files: filesOf(name, proofs), previous: kept });
+  return [
+    of("consistency-from-each", "a proof leads from each of two checkpoints to a later one", "authentic", [
+      five,
+      three,
+    ]),
+    of("consistency-from-one", "no proof leads from the other of two checkpoints", "incomplete", [three]),
+    of("consistency-from-none", "no earlier checkpoint is there for the proof", "incomplete", [five], []),
+    of(
+      "consistency-to-another",
+      "the proof leads to a checkpoint that is not there",
+      "incomplete",
+      [world.consistency(3, SEEN)],
+      previous.slice(0, 1),
+    ),
+    of("consistency-wrong", "the proof from one of two checkpoints is wrong", "broken", [three, wrong]),
+  ];
+};
+
 export const evidenceVectors = (): readonly Vector[] => {
   const world = smallWorld();
   return [
@@ -786,5 +822,6 @@ export const evidenceVectors = (): readonly Vector[] => {
     ...rotations(),
     ...witnessed(),
     ...witnessedInPart(),
+    ...throughConsistency(world),
   ];
 };

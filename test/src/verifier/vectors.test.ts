@@ -83,6 +83,16 @@ test("a reopened log's file that is signed by another key says that both keys ar
   );
 });
 
+test("a consistency proof is checked with the checkpoint of its own size, and one without its checkpoint is told", async () => {
+  assert.match(await wordsOf("consistency-from-one"), /Missing: a consistency proof from 5 to 9/);
+  assert.match(await wordsOf("consistency-from-none"), /Missing: a previous checkpoint of \S+ with 5 records, /);
+  assert.match(
+    await wordsOf("consistency-to-another"),
+    /Missing: the checkpoint of 5 records .* from 3 leads to: this /,
+  );
+  assert.match(await wordsOf("consistency-wrong"), /the consistency proof does not lead from the previous checkpoint/);
+});
+
 test("the files in the folder are those that the script makes", () => {
   // The list names each file; a reader of another implementation has nothing but the folder.
   const listed = JSON.parse(readFileSync(join(FOLDER, "vectors.json"), "utf8"));
