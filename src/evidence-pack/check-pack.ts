@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerifierKey } from "../../domain/evidence/signed-note.ts";
-import type { Json } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { sameJson } from "../../domain/same-json.ts";
 import { strictJson } from "../streams/strict-json.ts";
 import type { ControlFile } from "./control-file.ts";
@@ -12,7 +12,7 @@ import { CONTROL_FILE, EXPORT_FILE, FINDINGS_FILE, MANIFEST_FILE, PACK_FILES, RE
 import { controlsUsing, type Findings } from "./findings.ts";
 import { BadExport } from "./lines.ts";
 import { MANIFEST_BYTES_MAX, type Manifest, readManifest } from "./manifest.ts";
-import { BadControlFile } from "./query/reader.ts";
+import { BadControlFile, isObject } from "./query/reader.ts";
 
 /** Something about a file of the pack that is not as it has to be. */
 export type PackFault = {
@@ -97,9 +97,24 @@ const controlFileOf = (bytes: Buffer | null): ControlFile | string => {
 
 type Controls = Findings["controls"];
 
-const controlsIn = (bytes: Buffer): Controls | null => {
+const findingsIn = (bytes: Buffer): JsonObject => {
   const json = strictJson(bytes);
-  const controls = json.ok ? (json.value as { readonly controls?: Json }).controls : undefined;
+  return json.ok && isObject(json.value) ? json.value : {};
+};
+
+/** True if all that the file says is what was computed, but for `not_evidenced`, which another version may word otherwise. */
+const hasSameFacts = (bytes: Buffer, computed: Findings): boolean =>
+  // The findings are plain JSON.
+  sameJson(
+    { ...findingsIn(bytes), not_evidenced: null },
+    { ...(computed as unknown as JsonObject), not_evidenced: null },
+  );
+
+const hasSameLimits = (bytes: Buffer, { not_evidenced }: Findings): boolean =>
+  sameJson(findingsIn(bytes).not_evidenced, [...not_evidenced]);
+
+const controlsIn = (bytes: Buffer): Controls | null => {
+  const { controls } = findingsIn(bytes);
   // Each control is only compared with one that was computed here.
   return Array.isArray(controls) ? (controls as unknown as Controls) : null;
 };
@@ -132,7 +147,8 @@ const derivedFaults = async (folder: string, { findings, files }: Derived, isSam
     const bytes = await bytesIn(join(folder, file), TEXT_BYTES_MAX);
     if (bytes?.equals(Buffer.from(text))) continue;
     const differing = file === FINDINGS_FILE && bytes !== null ? differingControls(bytes, findings.controls) : all;
-    if (!isSameVersion && (file === REPORT_FILE || (file === FINDINGS_FILE && differing.length === 0))) continue;
+    if (!isSameVersion && file === REPORT_FILE) continue;
+    if (!isSameVersion && file === FINDINGS_FILE && bytes !== null && hasSameFacts(bytes, findings)) continue;
     const held = file === FINDINGS_FILE && bytes !== null ? falselyHeld(bytes, findings.controls) : null;
     const why = held ?? `it is not what ${EXPORT_FILE} and ${CONTROL_FILE} lead to`;
     faults.push({ file, why, controls: differing.length === 0 ? all : differing });
@@ -141,9 +157,26 @@ const derivedFaults = async (folder: string, { findings, files }: Derived, isSam
 };
 
 /** `findings` is null if the queries could not be asked. */
-type AskedAgain = { readonly faults: readonly PackFault[]; readonly findings: Findings | null };
+type AskedAgain = {
+  readonly faults: readonly PackFault[];
+  readonly unchecked: readonly string[];
+  readonly findings: Findings | null;
+};
 
-const notAsked = (fault: PackFault): AskedAgain => ({ faults: [fault], findings: null });
+const NOT_ASKED: AskedAgain = { faults: [], unchecked: [], findings: null };
+
+const notAsked = (fault: PackFault): AskedAgain => ({ ...NOT_ASKED, faults: [fault] });
+
+/** What another version has written in words of its own, which cannot be made anew here. */
+const otherWords = async (folder: string, madeBy: string, version: string, findings: Findings) => {
+  const made = `it was made by version ${madeBy} and this is ${version}`;
+  const bytes = await bytesIn(join(folder, FINDINGS_FILE), TEXT_BYTES_MAX);
+  const report = `a check of ${REPORT_FILE}, so do not rely on it: ${made}`;
+  if (bytes !== null && hasSameLimits(bytes, findings))
+    return [`${report}; read ${FINDINGS_FILE}, which was checked as a whole`];
+  const limits = `a check of the list not_evidenced at the end of ${FINDINGS_FILE}, so do not rely on it: ${made}`;
+  return [`${report}; read ${FINDINGS_FILE}, of which all was checked but the list not_evidenced at its end`, limits];
+};
 
 const manifestFault = (
   { account, files }: Pick<Manifest, "account" | "files">,
@@ -168,7 +201,8 @@ const asked = async (
     const faults = await derivedFaults(folder, derived, version === madeBy);
     const { findings } = derived;
     const wrong = manifestFault({ account, files }, findings);
-    return { faults: wrong === null ? faults : [{ ...wrong, controls: all }, ...faults], findings };
+    const unchecked = version === madeBy ? [] : await otherWords(folder, madeBy, version, findings);
+    return { faults: wrong === null ? faults : [{ ...wrong, controls: all }, ...faults], unchecked, findings };
   } catch (error) {
     if (!(error instanceof BadExport)) throw error;
     return notAsked({ file: EXPORT_FILE, why: error.message, controls: all });
@@ -202,7 +236,7 @@ const allControls = async (folder: string): Promise<readonly string[]> => {
  * Whether the export itself is authentic, the verifier says: without it, this says nothing about its records.
  */
 export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
-  const { folder, packKey, version } = pack;
+  const { folder, packKey } = pack;
   const bytes = await bytesIn(join(folder, MANIFEST_FILE), MANIFEST_BYTES_MAX);
   const read = bytes === null ? null : await readManifest(bytes, packKey);
   if (read?.ok !== true) {
@@ -223,18 +257,14 @@ export const checkPack = async (pack: PackToCheck): Promise<PackVerdict> => {
   const listed = await listFaults(folder, manifest);
   const all = await allControls(folder);
   const isGiven = ({ file }: PackFault): boolean => file === EXPORT_FILE || file === CONTROL_FILE;
-  const again: AskedAgain = listed.some(isGiven) ? { faults: [], findings: null } : await asked(pack, manifest, all);
+  const again: AskedAgain = listed.some(isGiven) ? NOT_ASKED : await asked(pack, manifest, all);
   // One fault of a file says enough.
   const known = new Set(listed.map(({ file }) => file));
   const unchecked = [
     ...(listed.some(isGiven)
       ? [`the answers to the queries, because ${EXPORT_FILE} or ${CONTROL_FILE} was changed`]
       : []),
-    ...(version === manifest.madeBy
-      ? []
-      : [
-          `a check of ${REPORT_FILE}: it was made by version ${manifest.madeBy} and this is ${version}; read ${FINDINGS_FILE}, which was checked`,
-        ]),
+    ...again.unchecked,
   ];
   const faults = [...listed, ...again.faults.filter(({ file }) => !known.has(file))];
   return { faults, unchecked, open: openClaims(again.findings), manifest, isVouchedFor };

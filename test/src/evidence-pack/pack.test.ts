@@ -157,7 +157,55 @@ test("a report that says something else is found under a new manifest", () =>
     await rewrite(folder, "report.html", (text) => text.replace("Nothing to check", "Holds"));
     assert.equal(namesOf((await check()).faults), ["report.html"]);
     const other = await check({ version: "2.0.0" });
-    assert.match(other.unchecked[0] ?? "", /report.html: it was made by version 1.0.0 and this is 2.0.0/);
+    assert.match(
+      other.unchecked[0] ?? "",
+      /report.html, so do not rely on it: it was made by version 1.0.0 and this is 2.0.0/,
+    );
+  }));
+
+const FORGED: readonly (readonly [string, (found: Forged) => void])[] = [
+  ["account", (it) => Object.assign(it, { account: `acc_${"b".repeat(32)}` })],
+  ["period", (it) => Object.assign(it, { period: { from: "2020-01-01T00:00:00.000Z", to: PERIOD.to } })],
+  ["maker", (it) => Object.assign(it, { made_by: "9.9.9" })],
+  ["number of records", (it) => Object.assign(it.export, { records: 1_000_000 })],
+  [
+    "coverage",
+    (it) => Object.assign(it.export, { covers: { start: true, end: true, up_to: "2100-01-01T00:00:00.000Z" } }),
+  ],
+  ["list of members, which has one more,", (it) => Object.assign(it, { verdict: "All is well." })],
+];
+
+type Forged = { export: object };
+
+const forging =
+  (change: (found: Forged) => void) =>
+  (text: string): string => {
+    const found = JSON.parse(text) as Forged;
+    change(found);
+    return JSON.stringify(found);
+  };
+
+for (const [name, change] of FORGED)
+  test(`a forged ${name} in the answers is found, also in a pack that another version made`, () =>
+    withPack(async (folder, check) => {
+      await rewrite(folder, "controls.json", forging(change));
+      for (const version of ["1.0.0", "2.0.0"])
+        assert.equal(namesOf((await check({ version })).faults), ["controls.json"]);
+    }));
+
+test("what is not evidenced is not checked in a pack that another version made, and the verdict says so", () =>
+  withPack(async (folder, check) => {
+    assert.is((await check({ version: "2.0.0" })).unchecked.length, 1);
+    assert.match((await check({ version: "2.0.0" })).unchecked[0] ?? "", /controls.json, which was checked as a whole/);
+    await rewrite(
+      folder,
+      "controls.json",
+      forging((it) => Object.assign(it, { not_evidenced: ["Nothing."] })),
+    );
+    assert.equal(namesOf((await check()).faults), ["controls.json"]);
+    const { faults, unchecked } = await check({ version: "2.0.0" });
+    assert.equal(faults, []);
+    assert.match(unchecked[1] ?? "", /not_evidenced at the end of controls.json, so do not rely on it/);
   }));
 
 test("a manifest that names other controls for a file than those that use it is found", () =>
