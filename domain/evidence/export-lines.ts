@@ -29,7 +29,8 @@ export type RecordLine = {
 
 /**
  * In an export that proves that it has all records of a key: a record that the key map does not cover, of this or another
- * key. A verifier sees all of them, but for the record that seals the map, which is a `record` line before them.
+ * key. A verifier sees all of them, but for the record that seals the map, which is a `record` line before them. One of this
+ * key is followed by its payloads, as a `record` line is.
  */
 export type TailLine = { readonly kind: "tail"; readonly index: number; readonly leaf: string };
 

@@ -1,6 +1,6 @@
 import { sameBytes, toBase64, toHex } from "../../domain/evidence/bytes.ts";
 import type { ExportFilter, ExportLine, MapLine } from "../../domain/evidence/export-lines.ts";
-import { leafBytes, leafOf } from "../../domain/evidence/leaf.ts";
+import { type KeyLink, leafBytes, leafOf } from "../../domain/evidence/leaf.ts";
 import { leafHash, type PathPart } from "../../domain/evidence/merkle.ts";
 import { subtreesBetween } from "../../domain/evidence/subtrees-between.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
@@ -71,6 +71,7 @@ export const leavesAt = async (
     readonly index: number;
     readonly leaf: Uint8Array;
     readonly hash: Uint8Array;
+    readonly keys: Readonly<Record<string, KeyLink>>;
     readonly record: RecordedEvent;
   }[]
 > => {
@@ -88,7 +89,7 @@ export const leavesAt = async (
       throw new Error(
         `record ${index} of ${account} (${record.stream} at ${record.revision}) is not the one that was sealed`,
       );
-    return { index, leaf, hash, record };
+    return { index, leaf, hash, keys, record };
   });
 };
 
@@ -161,17 +162,21 @@ async function* withTail(pages: AsyncIterable<readonly number[]>, covered: numbe
 }
 
 /**
- * All records that the map does not cover, but the one that sealed it. They stand behind all `record` lines and are given
- * anew when an export goes on where it was cut off, as the map may be another one then.
+ * All records that the map does not cover, but the one that sealed it; those of the key with their payloads. They stand
+ * behind all `record` lines and are given anew when an export goes on where it was cut off, as the map may be another one
+ * then.
  */
 async function* tailLines(
   deps: ExportDeps,
-  { account, end: { size }, map }: Pick<Exported, "account" | "end" | "map">,
+  { account, end: { size }, map, payloads }: Pick<Exported, "account" | "end" | "map" | "payloads">,
 ): AsyncGenerator<ExportLine, void> {
   if (map === null) return;
   for await (const page of allIndexes(map.sealed.size, size))
-    for (const { index, leaf } of await leavesAt(deps, account, page))
-      if (index !== map.sealed.index) yield { kind: "tail", index, leaf: toBase64(leaf) };
+    for (const { index, leaf, keys, record } of await leavesAt(deps, account, page)) {
+      if (index === map.sealed.index) continue;
+      yield { kind: "tail", index, leaf: toBase64(leaf) };
+      if (payloads !== null && Object.hasOwn(keys, map.key)) yield* payloads(record);
+    }
 }
 
 /** The lines of an export, made as they are read. A cut one can be told by its last line, which is not a checkpoint. */

@@ -1,6 +1,7 @@
 import { parseOrigin } from "../../domain/evidence/checkpoint.ts";
 import type { ErasureLine, TailLine } from "../../domain/evidence/export-lines.ts";
 import { whyNotProvedBy } from "../../domain/evidence/filter-keys.ts";
+import type { Leaf } from "../../domain/evidence/leaf.ts";
 import type { TreeHead } from "../../domain/evidence/merkle.ts";
 import { isKnownType } from "../../domain/evidence/record-types.ts";
 import { formatVerifierKey, parseVerifierKey } from "../../domain/evidence/signed-note.ts";
@@ -133,10 +134,19 @@ const checkerOf = (
   return wrong ?? new Filtered(platform, { head, gaps, map });
 };
 
+const addOne = (counts: Map<string, number>, type: string): void => {
+  counts.set(type, (counts.get(type) ?? 0) + 1);
+};
+
 /** What is counted while the records are read. */
 class Tally {
+  /** Those in `record` lines. The last line of the file says how many there are. */
+  lines = 0;
+  /** All that the filter chose, among them those of its key that the key map does not cover. */
   records = 0;
   readonly types = new Map<string, number>();
+  /** Of records that stand in the file beside those that the filter chose. */
+  readonly typesBeside = new Map<string, number>();
   fault: Fault | null = null;
   readonly payloads: Payloads | null;
   readonly times: Times;
@@ -176,7 +186,14 @@ class Tally {
   #tail({ index, leaf }: TailLine): Fault | null {
     if (this.#checker instanceof Contiguous) return fault("it is beside a key map, and the file has none", index);
     const read = readRecord(this.#platform, { kind: "record", index, leaf }, this.#account);
-    return "fault" in read ? read.fault : this.#checker.takeTail(read);
+    if ("fault" in read) return read.fault;
+    const wrong = this.#checker.takeTail(read);
+    if (wrong !== null) return wrong;
+    if (this.#checker.isOfKey(read.leaf)) return this.#count(read.leaf);
+    // It belongs to somebody else, so that nobody is shown its payloads.
+    addOne(this.typesBeside, read.leaf.type);
+    this.times.take(read.leaf);
+    return null;
   }
 
   #erasure(line: ErasureLine): Fault | null {
@@ -191,9 +208,13 @@ class Tally {
     if ("fault" in read) return read.fault;
     const wrong = this.#checker.take(read);
     if (wrong !== null) return wrong;
-    const { leaf } = read;
+    this.lines += 1;
+    return this.#count(read.leaf);
+  }
+
+  #count(leaf: Leaf): Fault | null {
     this.records += 1;
-    this.types.set(leaf.type, (this.types.get(leaf.type) ?? 0) + 1);
+    addOne(this.types, leaf.type);
     this.times.take(leaf);
     const other = this.payloads?.note(leaf) ?? null;
     return other === null ? null : fault(other, leaf.index);
@@ -201,8 +222,11 @@ class Tally {
 }
 
 const typesOf = (tally: Tally): Pick<Report, "types" | "unknownTypes"> => {
-  const types = Object.fromEntries([...tally.types].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { types, unknownTypes: Object.fromEntries(Object.entries(types).filter(([type]) => !isKnownType(type))) };
+  const sorted = (counts: Map<string, number>) => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const unknown = new Map([...tally.types].filter(([type]) => !isKnownType(type)));
+  for (const [type, count] of tally.typesBeside)
+    if (!isKnownType(type)) unknown.set(type, (unknown.get(type) ?? 0) + count);
+  return { types: sorted(tally.types), unknownTypes: sorted(unknown) };
 };
 
 /** The tree's checks at the end of the records. */
@@ -252,9 +276,9 @@ export const verifyExport = async (source: Source, options: VerifyOptions, platf
   const changed =
     stopped !== null && tally.fault === null ? fault(`the file changed while it was read: ${stopped}`) : null;
   const countWrong =
-    tally.records === outline.checkpoint.count
+    tally.lines === outline.checkpoint.count
       ? null
-      : fault(`the file has ${tally.records} records, its last line says ${outline.checkpoint.count}`);
+      : fault(`the file has ${tally.lines} records, its last line says ${outline.checkpoint.count}`);
   const payloads = tally.payloads?.ended();
   const withheld = payloads?.withheld ?? [];
   return concluded({

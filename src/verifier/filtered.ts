@@ -58,6 +58,7 @@ export class Filtered {
   #covered = { number: 0, last: null as number | null };
   readonly #chain: { readonly index: number }[] = [];
   #hasSeal = false;
+  #hasTail = false;
 
   constructor(platform: Platform, input: FilteredInput) {
     this.#platform = platform;
@@ -67,24 +68,38 @@ export class Filtered {
   take(read: ReadRecord): Fault | null {
     const { map } = this.#input;
     const sealed = map !== null && !Object.hasOwn(read.leaf.keys, map.key) && isKeyMap(read.leaf) ? read : null;
-    const wrong = this.#addWaiting(read.leaf.index) ?? this.#wrongPlace(read.leaf);
+    if (this.#hasSeal || this.#hasTail) return this.#wrongBehind(read.leaf, sealed !== null);
+    const wrong = this.#wrongPlace(read.leaf);
     if (wrong !== null) return wrong;
-    // Only one record may wait for its place in the tree.
-    if (sealed !== null && this.#hasSeal) return fault("it is a second record that seals a key map", read.leaf.index);
     if (sealed === null) this.#leaves.add(read.leaf.index, read.hash);
     else [this.#waiting, this.#hasSeal] = [sealed, true];
     return map === null ? null : this.#link(read.leaf, map.key);
   }
+
+  /** The record that seals the map is the last one but those that the map does not cover: only it waits for its place. */
+  #wrongBehind({ index }: Leaf, isSeal: boolean): Fault {
+    if (this.#hasSeal && isSeal) return fault("it is a second record that seals a key map", index);
+    return fault(
+      "it stands behind the record that seals the key map, or behind those that the map does not cover",
+      index,
+    );
+  }
+
+  /** Whether the file has to show this record of its tail as it does any other: with its payloads. */
+  readonly isOfKey = ({ keys }: Leaf): boolean => this.#input.map !== null && Object.hasOwn(keys, this.#input.map.key);
 
   /** A record that the key map does not cover. It may be before the record that seals the map. */
   takeTail(read: ReadRecord): Fault | null {
     const { leaf, hash } = read;
     const { map } = this.#input;
     if (map === null) return fault("it is beside a key map, and the file has none", leaf.index);
+    if (this.#map !== null && leaf.index < this.#map.size)
+      return fault("it stands with those that the key map does not cover", leaf.index);
     const wrong = this.#addWaiting(leaf.index) ?? this.#wrongPlace(leaf);
     if (wrong !== null) return wrong;
+    this.#hasTail = true;
     this.#leaves.add(leaf.index, hash);
-    return Object.hasOwn(leaf.keys, map.key) ? this.#link(leaf, map.key) : null;
+    return this.isOfKey(leaf) ? this.#link(leaf, map.key) : null;
   }
 
   /** Adds the record that seals the map, if this one comes after it. */

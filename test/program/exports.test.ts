@@ -76,15 +76,21 @@ for (const { name, open } of engineSets()) {
     // While others write, the newest map is behind the checkpoint: the export has the records between them.
     const other = await hookSource(client);
     let sent = 0;
+    // Payloads follow a record of the source itself, and of no other source.
+    const ofTail = /^(\{"kind":"tail".*\n)(\{"kind":"payload".*\n)+/m;
     const busy = await until("the checkpoint has records that the key map does not cover", async () => {
       sent += 1;
+      await hook.send(`own-${sent}`);
       await other.send(`other-${sent}`);
-      const body = await text(`/v1/audit/export?source_id=${hook.id}`);
-      return body.includes('"kind":"tail"') ? body : null;
+      const body = await text(`/v1/audit/export?source_id=${hook.id}&payloads=1`);
+      return ofTail.test(body) ? body : null;
     });
     const whilstBusy = await verify(busy, "--key", vkey, "--json");
     assert.is(whilstBusy.status, 0, whilstBusy.stdout);
-    const { complete: proved, head } = JSON.parse(whilstBusy.stdout);
+    const { complete: proved, head, payloads } = JSON.parse(whilstBusy.stdout);
+    assert.is(payloads.withheld, 0);
+    const withheld = await verify(busy.replace(ofTail, "$1"), "--key", vkey);
+    assert.is(withheld.status, 4, withheld.stdout);
     assert.is(proved.size, head.size);
     const newest = (/^\{"kind":"tail".*\n/m.exec(busy) ?? [""])[0];
     const hidden = await verify(busy.replace(newest, ""), "--key", vkey);

@@ -139,6 +139,12 @@ const good = (world: EvidenceWorld): readonly Vector[] => {
   const older = world.signed(world.accountText(SEEN));
   const consistency = `${JSON.stringify(world.consistency(SEEN, world.account.size))}\n`;
   return [
+    vector(
+      "agent-payloads",
+      "all records of an agent have their payloads, also the one that the map does not cover",
+      "authentic",
+      agentPayloads(world, [1, 3, 4]),
+    ),
     vector("full", "all records of an account give the root that the given key signed", "authentic", full),
     vector("no-key", "the file is in order, but no key was given", "consistent", full, { keys: [] }),
     vector("range", "the proofs of its ends lead from a part of the records to the root", "authentic", range),
@@ -314,6 +320,12 @@ const incomplete = (world: EvidenceWorld): readonly Vector[] => {
         previous: [world.signed(world.accountText(SEEN), [KEY], [[WITNESS, secondsOf(SEEN)]])],
       },
     ),
+    vector(
+      "tail-withheld",
+      "the payload of the agent's record that the map does not cover is neither there nor erased",
+      "incomplete",
+      agentPayloads(world, [1, 3]),
+    ),
     vector("not-cosigned", "the witness that was named cosigned nothing", "incomplete", full, {
       witnesses: [WITNESS.vkey],
     }),
@@ -351,6 +363,13 @@ const withTwoCommitments = (): readonly ExportLine[] => {
   world.write({ stream: `delivery-${eventOf(1)}`, type: "EventAdmitted", data: { payload }, actor: WRITER });
   return world.export({ payloads: [PAYLOAD] });
 };
+
+/** The agent's export with the payloads of these events. */
+const agentPayloads = (world: EvidenceWorld, events: readonly number[]): readonly ExportLine[] =>
+  world.export({
+    ...{ indexes: AGENTS, beside: BESIDE, filter: { agent_id: AGENT }, map: world.mapLine(AGENT) },
+    payloads: events.map((number) => ({ ...PAYLOAD, id: `${eventOf(number)}/0` })),
+  });
 
 const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
   const full = world.export();
@@ -434,6 +453,14 @@ const withForgedSeal = (lines: readonly ExportLine[]): readonly ExportLine[] => 
   return withCount(withBoth.map((line) => (line.kind === "header" ? { ...line, payloads: true as const } : line)));
 };
 
+/** So that nobody asks for its payloads. */
+const coveredAsTail = (lines: readonly ExportLine[]): readonly ExportLine[] => {
+  const covered = lines.flatMap((line) =>
+    indexIs(4)(line) && isRecord(line) ? [{ ...line, kind: "tail" as const }] : [],
+  );
+  return withCount(lines.flatMap((line) => (indexIs(4)(line) ? [] : indexIs(7)(line) ? [line, ...covered] : [line])));
+};
+
 const fraud = (world: EvidenceWorld): readonly Vector[] => {
   const agent = agentExport(world, AGENTS);
   const map = world.mapLine(AGENT);
@@ -482,6 +509,13 @@ const fraud = (world: EvidenceWorld): readonly Vector[] => {
       "broken",
       withForgedSeal(agent),
       { index: 7 },
+    ),
+    vector(
+      "covered-as-tail",
+      "a record that the map covers stands with those that it does not cover",
+      "broken",
+      coveredAsTail(agent),
+      { index: 4 },
     ),
     vector("foreign-record", "the record of another agent was put in", "broken", foreign, { index: 2 }),
     vector(

@@ -222,7 +222,7 @@ const erasuresBeside = (
   if (filter === null && from === 0 && to === end.size) return async () => null;
   const hasRecord = (index: number, keys: ReadonlySet<string>): boolean => {
     if (filter === null) return from <= index && index < to;
-    return map !== null && keys.has(map.key) && index < map.sealed.size;
+    return map !== null && keys.has(map.key);
   };
   return erasureLines({ sources: deps, evidence }, { account, size: end.size, hasRecord });
 };

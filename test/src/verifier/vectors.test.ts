@@ -2,9 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { ExportLine } from "../../../domain/evidence/export-lines.ts";
 import { type InputFile, verifyFiles } from "../../../src/verifier/files.ts";
 import { inWords } from "../../../src/verifier/words.ts";
 import { evidenceVectors, type Vector } from "../../support/evidence-vectors.ts";
+import { EvidenceWorld, idOf, KEY, ndjson } from "../../support/evidence-world.ts";
 
 const test = suite("verifier's vectors");
 
@@ -50,6 +52,44 @@ test("a file through an old key map says up to where nothing is left out", async
   assert.match(absent, /Missing: the records 6 to 10, or a newer key map/);
   assert.match(absent, /There is no record of \w+ below 6\./);
   assert.match(await wordsOf("agent"), /These are all 3 records of \w+ below 9: none is left out/);
+});
+
+test("a record that the key map does not cover counts as one of its key, or for its unknown type alone", async () => {
+  const vector = evidenceVectors().find((it) => it.name === "agent-payloads");
+  const report = vector && (await verify(vector));
+  assert.equal([report?.records, report?.types], [4, { EventAdmitted: 3, KeyMapSealed: 1 }]);
+  assert.equal([report?.payloads.verified, report?.unknownTypes], [3, { OfALaterVersion: 1 }]);
+});
+
+const AGENT = idOf("agt", "agent");
+const agentFile = (
+  world: EvidenceWorld,
+  indexes: readonly number[],
+  beside: readonly number[],
+): readonly ExportLine[] => world.export({ indexes, beside, filter: { agent_id: AGENT }, map: world.mapLine(AGENT) });
+
+test("a cut export goes on with a newer key map, which covers records from before the seal of the older one", async () => {
+  const world = new EvidenceWorld();
+  const write = () => world.write({ stream: `agent-${AGENT}`, type: "AgentPaused", data: {} });
+  for (let n = 0; n < 3; n += 1) write();
+  const map = world.mapNow();
+  write();
+  world.sealMap(map);
+  const older = agentFile(world, [0, 1, 2, 4], [3]);
+  world.sealMap();
+  const newer = agentFile(world, [0, 1, 2, 3, 5], []);
+  // The older one was cut off in its last lines, so its last record is the one that seals its map.
+  const cut = older.slice(
+    1,
+    older.findIndex((line) => line.kind === "record" && line.index === 4),
+  );
+  const next = 2 + 1;
+  const rest = newer.slice(1).filter((line) => line.kind !== "record" || line.index >= next);
+  const joined = ndjson([...newer.slice(0, 1), ...cut, ...rest]);
+  const { verdict, complete } = await verifyFiles([fileOf("joined.ndjson", joined)], {
+    ...{ keys: [KEY.vkey], witnesses: [], previous: [] },
+  });
+  assert.equal([verdict, complete?.number], ["authentic", 4]);
 });
 
 test("where nothing was checked, nothing is said to be right", async () => {

@@ -272,38 +272,44 @@ test(
 /** The lines that a reader has when the connection ends within this line, without its last record and what follows. */
 const cutAt = (lines: readonly string[], at: number) => {
   const whole = lines.slice(0, at);
-  const last = whole.findLastIndex((line) => line.includes('"kind":"record"'));
-  return { kept: whole.slice(1, last), from: last === -1 ? 0 : (JSON.parse(whole[last] ?? "").index as number) };
+  const isRecord = (line: string) => line.includes('"kind":"record"');
+  const kept = whole.slice(1, whole.findLastIndex(isRecord));
+  const last = kept.findLast(isRecord);
+  return { kept: last === undefined ? [] : kept, from: last === undefined ? 0 : JSON.parse(last).index + 1 };
 };
 
 test(
   "an export of all or of some records that was cut off anywhere goes on where it was, also after more was recorded",
   withWorld(async (world) => {
-    await records(world, A, 60);
+    await records(world, A, 48);
     await world.seal(A);
+    await records(world, A, 12, 48);
+    await world.seal();
     for (const filter of [{}, { source_id: sourceId("b") }, { type: "Recorded" }, { source_id: sourceId("z") }]) {
       const { text } = await world.get(A, EXPORT, filter);
       const lines = text.split("\n").slice(0, -1);
       const cuts = lines.map((_, at) => at + 1).filter((at) => at < lines.length);
-      for (const at of [...cuts.slice(0, 4), ...cuts.slice(-6)]) {
+      for (const at of [...cuts.slice(0, 4), ...cuts.slice(-20)]) {
         const { kept, from } = cutAt(lines, at);
         const rest = (await world.get(A, EXPORT, { ...filter, resume_from: from })).text.split("\n");
         const joined = [rest[0], ...(at === 1 ? [] : kept), ...rest.slice(1)].join("\n");
         assert.is(joined, text, `cut after ${at} lines`);
       }
     }
-    const cut = [{}, { source_id: sourceId("b") }];
+    const cut = [{}, { source_id: sourceId("b") }, { source_id: sourceId("7") }];
     const before = await Promise.all(cut.map(async (filter) => (await world.get(A, EXPORT, filter)).text.split("\n")));
     await records(world, A, 40, 60);
     await world.seal(A);
     for (const [n, filter] of cut.entries()) {
       const lines = before[n] ?? [];
-      const { kept, from } = cutAt(lines, lines.length - 2);
-      const rest = (await world.get(A, EXPORT, { ...filter, resume_from: from })).text.split("\n");
-      const report = await verdictOf(world, [rest[0], ...kept, ...rest.slice(1)].join("\n"));
-      assert.is(report.verdict, "authentic", JSON.stringify(report));
       const whole = linesOf((await world.get(A, EXPORT, filter)).text);
-      assert.is(report.records, whole.filter(({ kind }) => kind === "record").length);
+      for (const at of [lines.length - 2, lines.length - 6, lines.length - 10, lines.length - 14]) {
+        const { kept, from } = cutAt(lines, at);
+        const rest = (await world.get(A, EXPORT, { ...filter, resume_from: from })).text.split("\n");
+        const report = await verdictOf(world, [rest[0], ...kept, ...rest.slice(1)].join("\n"));
+        assert.is(report.verdict, "authentic", JSON.stringify(report));
+        assert.is(report.records, whole.filter(({ kind }) => kind === "record").length);
+      }
       for (const query of [{ resume_from: 10_000 }, { resume_from: 1, from_index: 1, to_index: 2 }])
         assert.is((await world.get(A, EXPORT, { ...filter, ...query })).outcome, "invalid-request");
     }
