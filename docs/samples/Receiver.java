@@ -93,7 +93,12 @@ public class Receiver {
                 outcome = "refused";
             } else {
                 String text = new String(body, StandardCharsets.UTF_8);
-                outcome = process(headers, text);
+                try {
+                    outcome = process(headers, text);
+                } catch (IllegalArgumentException error) {
+                    status = 400;
+                    outcome = "not an undo";
+                }
             }
         } catch (GeneralSecurityException | IllegalArgumentException error) {
             status = 500;

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -86,6 +87,9 @@ func (it *receiver) process(headers http.Header, body []byte) (string, error) {
 		}
 		if err := json.Unmarshal(body, &undo); err != nil {
 			return "", err
+		}
+		if undo.ForwardWebhookID == "" {
+			return "", errors.New("not an undo")
 		}
 		// What is undone before it has arrived must not be done later.
 		it.done[id], it.undone[undo.ForwardWebhookID] = true, true

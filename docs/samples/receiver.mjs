@@ -38,6 +38,7 @@ const outcomeOf = (headers, body) => {
   if (done.has(id)) return "repeated";
   if (action === COMPENSATION) {
     const { forward_webhook_id: forward } = JSON.parse(body);
+    if (typeof forward !== "string") throw new Error("not an undo");
     done.add(id);
     // What is undone before it has arrived must not be done later.
     undone.add(forward);

@@ -38,7 +38,10 @@ def process(headers, body):
     if webhook_id in done:
         return "repeated"
     if headers.get("countersign-action") == COMPENSATION:
-        forward = json.loads(body)["forward_webhook_id"]
+        undo = json.loads(body)
+        forward = undo.get("forward_webhook_id") if isinstance(undo, dict) else None
+        if not isinstance(forward, str):
+            raise ValueError("not an undo")
         done.add(webhook_id)
         # What is undone before it has arrived must not be done later.
         undone.add(forward)
@@ -55,8 +58,11 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         if not is_genuine(self.headers, body):
             return self.answer(401, "refused")
-        with lock:
-            outcome = process(self.headers, body)
+        try:
+            with lock:
+                outcome = process(self.headers, body)
+        except ValueError:
+            return self.answer(400, "not an undo")
         self.answer(200, outcome)
 
     def answer(self, status, outcome):

@@ -49,8 +49,9 @@ const outcomeOf = (headers: IncomingHttpHeaders, body: Buffer): Outcome => {
   if (header(headers, "countersign-sample") === "true") return "sample";
   if (done.has(id)) return "repeated";
   if (header(headers, "countersign-action") === COMPENSATION) {
-    // Its signature holds, so it has the shape that the service sends.
-    const { forward_webhook_id: forward } = JSON.parse(body.toString()) as Undo;
+    // An agent that calls this action itself sends another body.
+    const { forward_webhook_id: forward } = JSON.parse(body.toString()) as Partial<Undo>;
+    if (typeof forward !== "string") throw new Error("not an undo");
     done.add(id);
     // What is undone before it has arrived must not be done later.
     undone.add(forward);
