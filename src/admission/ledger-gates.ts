@@ -8,14 +8,12 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Reservation } from "../ledgers/ledgers.ts";
 import { type Asking, answered, giveBack } from "./ask-ledgers.ts";
 import {
-  ABOVE_BUDGET,
   asksFor,
   contested,
   exceeds,
   type LedgerInput,
   type LimitedPolicy,
   type LimitResult,
-  mayPassLater,
   NO_LIMITS,
   overLimit,
   seconds,
@@ -62,7 +60,6 @@ const rateGate = ({ rate }: Answer, places: number): GateResult[] => {
 const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   if (budget === undefined) return [];
   const detail = `${euros(budget.used)} of ${euros(budget.limit)} EUR used today, this one costs ${euros(cost)} EUR`;
-  if (cost > budget.limit) return [denied("budget", ABOVE_BUDGET, `${detail}, which no day's budget has`)];
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
@@ -86,7 +83,7 @@ function* dayGates(input: LedgerInput, policy: LimitedPolicy, nowMs: number): As
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
   if (answer.granted) return { gates, taken: [lasting(reserved)], denied: false, retryAfterS: null };
-  if (gates.some((gate) => gate.outcome === "deny" && !mayPassLater(gate))) return overLimit(gates, null);
+  if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return overLimit(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
   return overLimit(gates, wait);
 }

@@ -39,10 +39,7 @@ export const TOO_DEEP = "too-deep";
 
 export const TOO_MANY_STEPS = "too-many-steps";
 
-/** One request that costs more than the whole budget of a day. */
-export const ABOVE_BUDGET = "above-budget";
-
-const FOR_GOOD: ReadonlySet<string> = new Set([COST_UNKNOWN, RUN_USED_UP, TOO_DEEP, TOO_MANY_STEPS, ABOVE_BUDGET]);
+const FOR_GOOD: ReadonlySet<string> = new Set([COST_UNKNOWN, RUN_USED_UP, TOO_DEEP, TOO_MANY_STEPS]);
 
 export const mayPassLater = ({ code }: GateResult): boolean => !FOR_GOOD.has(code);
 

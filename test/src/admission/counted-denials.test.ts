@@ -167,7 +167,7 @@ test("agents' requests and bundles beyond the allowances are only counted, by ea
     (n) => at(n).bundle(`${n}`, [{ action: "first.try", payload: { n } }]),
     "gate-budget",
   );
-  expected.push({ client, subject: agent.id, kind: "budget/above-budget", count: 2 * (SENT + 1) });
+  expected.push({ client, subject: agent.id, kind: "budget/budget-spent", count: 2 * (SENT + 1) });
 });
 
 test("a repeat of an admitted event is a duplicate, also on a node that would only count it", async () => {

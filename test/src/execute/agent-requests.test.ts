@@ -113,7 +113,7 @@ test("an action's schema and an agent's scope hold even if the policy only obser
   assert.equal([refused.status, gatesOf(refused.body)], ["gate-schema", ["scope ok", "schema schema-mismatch"]]);
   // What it would have refused is admitted, and takes no place.
   const watched = await node.execute("b", { runId: "r" });
-  assert.equal(gatesOf(watched.body), ["scope ok", "schema ok", "loop ok", "budget above-budget"]);
+  assert.equal(gatesOf(watched.body), ["scope ok", "schema ok", "loop ok", "budget budget-spent"]);
   const again = await node.execute("c", { runId: "r", payload: { order: 2 } });
   assert.equal([again.status, gatesOf(again.body).at(2)], [200, "loop run-used-up"]);
   assert.equal(await world.ofType("CostDetermined").then((all) => all.map(({ data }) => data.ledgers)), [[], []]);
