@@ -9,6 +9,9 @@ type Shape = { readonly longer: Map<string, Shape>; order: Order | null };
 
 /** Shapes that are remembered, some 200 bytes each. Records have some hundred; what agents send may have any number. */
 const SHAPES_MAX = 4_096;
+/** An object with more members, or with a longer name, is not remembered, so that nobody can fill the memory with names. */
+const MEMBERS_MAX = 64;
+const NAME_LENGTH_MAX = 64;
 
 /** What JSON.stringify writes with an escape, and all surrogates, as a lone one is escaped as well. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are escaped in JSON.
@@ -23,9 +26,12 @@ const orderOf = (members: readonly string[]): Order => {
   return { names, before: names.map((name, n) => `${n === 0 ? "{" : ","}${JSON.stringify(name)}:`) };
 };
 
+const isRemembered = (members: readonly string[]): boolean =>
+  members.length <= MEMBERS_MAX && members.every(({ length }) => length <= NAME_LENGTH_MAX);
+
 /**
- * Writes many values as `canonicalJson` does, in half of its time: it remembers the order of the members of each shape of
- * object that it has seen, and copies no object.
+ * Writes values as canonical JSON. It remembers the order of the members of each shape of object that it has seen, and
+ * copies no object: that takes half the time of sorting each object anew.
  */
 export class CanonicalWriter {
   #shapes = newShape();
@@ -51,6 +57,7 @@ export class CanonicalWriter {
   }
 
   #orderOf(members: readonly string[]): Order {
+    if (!isRemembered(members)) return orderOf(members);
     let shape = this.#shapes;
     for (const name of members) shape = shape.longer.get(name) ?? this.#add(shape, name);
     shape.order ??= orderOf(members);

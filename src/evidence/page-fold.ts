@@ -22,7 +22,7 @@ import { sha256 } from "../../infra/crypto/sha256.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
-import { LeafHasher } from "./leaf-hasher.ts";
+import { linkedLeafHash } from "./linked-leaf-hash.ts";
 import { logNameOf } from "./log-name.ts";
 
 /** Trees and links that pages need again and again are kept in memory: some 8 KiB for each tree that grows. */
@@ -31,11 +31,10 @@ const LINKS_MAX = 16_384;
 
 type Reads = Pick<EvidenceReads, "head" | "tiles" | "keys">;
 
-/** What the store has, as of the last committed page. `trees` and `links` are cleared whenever another process may have committed. */
+/** What the store has, as of the last committed page. It is cleared whenever another process may have committed. */
 export class FoldCache {
   readonly trees = new LRUCache<TreeName, GrowingTree>({ max: TREES_MAX });
   readonly links = new LRUCache<string, KeyLink>({ max: LINKS_MAX });
-  readonly hasher = new LeafHasher();
 
   clear(): void {
     this.trees.clear();
@@ -110,7 +109,7 @@ export class PageFold {
       known.set(name, [link[0] + 1, index]);
     }
     this.#add(event, index, links);
-    tree.append(this.#cache.hasher.hash(leafWithoutKeys(sha256, event, index), links));
+    tree.append(linkedLeafHash(leafWithoutKeys(sha256, event, index), links));
   }
 
   #add(event: RecordedEvent, index: number, links: RecordLinks): void {

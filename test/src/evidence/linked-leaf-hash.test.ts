@@ -5,13 +5,12 @@ import { leafHash } from "../../../domain/evidence/merkle.ts";
 import type { JsonObject } from "../../../domain/json.ts";
 import type { RecordLinks } from "../../../domain/ports/key-map-store.ts";
 import { sha256 } from "../../../infra/crypto/sha256.ts";
-import { LeafHasher } from "../../../src/evidence/leaf-hasher.ts";
+import { linkedLeafHash } from "../../../src/evidence/linked-leaf-hash.ts";
 import { history } from "../../support/history.ts";
 
 const test = suite("the hashes of many leaves");
 
 test("each is that of the leaf's bytes, whatever their length, their characters and the leaf before", () => {
-  const hasher = new LeafHasher();
   const data: readonly JsonObject[] = [
     { text: "plain" },
     { text: "x".repeat(100_000) },
@@ -29,7 +28,7 @@ test("each is that of the leaf's bytes, whatever their length, their characters 
     ];
     const leaf = leafOf(sha256, record, { index, keys: Object.fromEntries(links) });
     assert.equal(
-      hasher.hash(leafWithoutKeys(sha256, record, index), links),
+      linkedLeafHash(leafWithoutKeys(sha256, record, index), links),
       leafHash(sha256, leafBytes(leaf)),
       JSON.stringify(one).slice(0, 40),
     );
