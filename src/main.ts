@@ -97,16 +97,12 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
   }
 };
 
-const openDataDir = async (config: Config, locations: EngineLocations): Promise<void> => {
-  // Without the folder this is a first start, which makes none if it cannot listen. Later, a lock says best that the
-  // service runs already, so it is taken before the port is tried.
-  if (!existsSync(config.dataDir)) await checkPort(config);
-  await usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
+const openDataDir = (config: Config, locations: EngineLocations): Promise<void> =>
+  usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
     makeDirectory(config.dataDir);
     accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     lockRoles(config, locations);
   });
-};
 
 /** For a log with a key ring no key is made, because a new key would open none of the log's secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
@@ -147,8 +143,12 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   const locations = locationsOf(config);
   const isEmbedded = Object.values(locations).some(({ engine }) => engine === "sqlite");
   const evidenceFile = foldedEvidence(config);
+  // Without the folder this is a first start, which makes none if it cannot listen. Later, a lock says best that the
+  // service runs already, so it is taken before the port is tried.
+  const isFirstStart = !existsSync(config.dataDir);
+  if (isFirstStart) await checkPort(config);
   if (isEmbedded || evidenceFile !== null) await openDataDir(config, locations);
-  await checkPort(config);
+  if (!isFirstStart) await checkPort(config);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";

@@ -27,7 +27,7 @@ import { partsReading } from "./observability/parts-reading.ts";
 import { queueReading } from "./observability/queue-reading.ts";
 import type { Readings } from "./observability/readings.ts";
 import { statusLog } from "./observability/status-log.ts";
-import { consolePage } from "./routes/operations/console.ts";
+import { consolePage, readConsoleBundle } from "./routes/operations/console.ts";
 import { metricsRoute } from "./routes/operations/metrics.ts";
 import { type Component, statusNow } from "./routes/operations/status.ts";
 import { ingest } from "./routes/sources/ingest.ts";
@@ -148,16 +148,17 @@ const readingsOf = ({ projector, views, clock, appends }: Foundation, all: Parts
   appends,
 });
 
-const httpOf = (foundation: Foundation, deps: RoutesDeps): Promise<FastifyInstance> => {
+const httpOf = (foundation: Foundation, deps: Omit<RoutesDeps, "consoleBundle">): Promise<FastifyInstance> => {
   const { config, clock, provider, publicUrl } = foundation;
+  const consoleBundle = readConsoleBundle(config.signup);
   return app({
     ...foundation,
-    routes: buildRoutes(foundation, deps),
+    routes: buildRoutes(foundation, { ...deps, consoleBundle }),
     authenticate: credentials(foundation),
     digestKey: subkey(foundation.key, "idempotency"),
     othersAreGone: foundation.isAlone,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
-    unknownPage: consolePage(config.signup),
+    unknownPage: consolePage(consoleBundle),
     onAnswered: foundation.observer.answered,
     onProblem: problemRecords({
       calls: foundation.calls,

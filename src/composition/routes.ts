@@ -39,6 +39,7 @@ import { endpointRoutes } from "../routes/endpoints/endpoints.ts";
 import { eventTraceRoutes } from "../routes/events/event-trace.ts";
 import { eventRoutes } from "../routes/events/events.ts";
 import { signatureFailureRoutes } from "../routes/events/signature-failures.ts";
+import type { ConsoleBundle } from "../routes/operations/console.ts";
 import { operationsRoutes } from "../routes/operations/operations.ts";
 import { type Component, statusRoutes } from "../routes/operations/status.ts";
 import { policyRoutes } from "../routes/policies/policies.ts";
@@ -65,9 +66,13 @@ export type RoutesDeps = {
   readonly parts: Parts;
   readonly components: readonly Component[];
   readonly startedAt: number;
+  readonly consoleBundle: ConsoleBundle;
 };
 
-const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDeps): readonly Route[] => {
+const operations = (
+  foundation: Foundation,
+  { parts, feed, startedAt, consoleBundle }: RoutesDeps,
+): readonly Route[] => {
   const { config, locations, log, positions } = foundation;
   const shownAt = <T extends { readonly position: Position | null }>(progress: T): T => ({
     ...progress,
@@ -77,7 +82,7 @@ const operations = (foundation: Foundation, { parts, feed, startedAt }: RoutesDe
     version: config.version,
     commit: config.commit,
     publicUrl: foundation.publicUrl,
-    signup: config.signup,
+    consoleBundle,
     startedAt,
     clock: foundation.clock,
     checks: parts.checks("unready"),

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CONSOLE_ADDRESSES } from "../../src/console/addresses.ts";
 import { bundledFiles, codingFor } from "../../src/console/bundle.ts";
-import { consolePage, consoleRoutes } from "../../src/routes/operations/console.ts";
+import { consolePage, consoleRoutes, readConsoleBundle } from "../../src/routes/operations/console.ts";
 import { testApp } from "../support/http-app.ts";
 
 const test = suite("serving the console's bundle");
@@ -11,7 +11,8 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types countersign";
-const opened = () => testApp(consoleRoutes("closed"));
+const CLOSED = readConsoleBundle("closed");
+const opened = () => testApp(consoleRoutes(CLOSED));
 
 test("the shell is at exactly its addresses, under the policy, and is asked for again each time", async () => {
   const app = await opened();
@@ -30,7 +31,7 @@ test("the shell is at exactly its addresses, under the policy, and is asked for 
 });
 
 test("a browser that opens an unknown address gets the shell as 404, and a client of the API a problem", async () => {
-  const app = await testApp(consoleRoutes("closed"), { unknownPage: consolePage("closed") });
+  const app = await testApp(consoleRoutes(CLOSED), { unknownPage: consolePage(CLOSED) });
   const html = { accept: "text/html,application/xhtml+xml" };
   const opened = await app.inject({ url: "/overviews", headers: html });
   assert.equal([opened.statusCode, opened.headers["content-security-policy"]], [404, POLICY]);
@@ -82,7 +83,7 @@ test("each client gets the smallest coding that it takes, with the same content"
 });
 
 test("the shell says whether strangers may make an account, in every coding", async () => {
-  const open = await testApp(consoleRoutes("open"));
+  const open = await testApp(consoleRoutes(readConsoleBundle("open")));
   const headers = { "accept-encoding": "br" };
   const shell = brotliDecompressSync((await open.inject({ url: "/sign-in", headers })).rawPayload).toString();
   assert.match(shell, /name="sign-up" content="open"/);

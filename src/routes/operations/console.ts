@@ -62,27 +62,31 @@ const shellRoute = (path: string, shell: BundledFile): Route => {
   };
 };
 
-const shellOf = (signup: Signup): BundledFile => {
-  const built = bundledFiles().get(SHELL);
+export type ConsoleBundle = {
+  readonly files: ReadonlyMap<string, BundledFile>;
+  readonly shell: BundledFile;
+};
+
+/** Reads the bundle, once for a service. */
+export const readConsoleBundle = (signup: Signup): ConsoleBundle => {
+  const files = bundledFiles();
+  const built = files.get(SHELL);
   if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
-  return signup === "open" ? withSignup(built) : built;
+  return { files, shell: signup === "open" ? withSignup(built) : built };
 };
 
 /** The shell says at an unknown address that there is no such page, and to a visitor only how to sign in. */
-export const consolePage = (signup: Signup): UnknownPage => {
-  const shell = shellOf(signup);
-  return (acceptEncoding) => {
+export const consolePage =
+  ({ shell }: ConsoleBundle): UnknownPage =>
+  (acceptEncoding) => {
     const { body, headers } = codedFor(shell, acceptEncoding);
     return { body, headers: { ...headers, ...SHELL_HEADERS } };
   };
-};
 
 /** The console's shell at exactly its addresses, and the scripts, styles and fonts that it loads. All of it is public. */
-export const consoleRoutes = (signup: Signup): readonly Route[] => {
-  const files = bundledFiles();
+export const consoleRoutes = ({ files, shell }: ConsoleBundle): readonly Route[] => {
   const verifier = files.get(VERIFIER);
   if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
-  const shell = shellOf(signup);
   return [
     ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shell)),
     {

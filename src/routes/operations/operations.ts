@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from "../../../domain/json.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { BytesRemoved } from "../../../domain/ports/event-log.ts";
-import type { Signup } from "../../config.ts";
 import { BYTES_REMOVED, number, object, text } from "../../http/json-schema.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";
-import { consoleRoutes } from "./console.ts";
+import { type ConsoleBundle, consoleRoutes } from "./console.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
 /** What `/runtime` shows. It is public, so it has neither tenants' data nor secrets. */
@@ -34,7 +33,7 @@ export type OperationsDeps = {
   readonly version: string;
   readonly commit: string;
   readonly publicUrl: () => string;
-  readonly signup: Signup;
+  readonly consoleBundle: ConsoleBundle;
   /** When this process was started, in ms since 1970. */
   readonly startedAt: number;
   readonly clock: Clock;
@@ -174,7 +173,7 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: await describeProcess(deps),
     })),
-    ...consoleRoutes(deps.signup),
+    ...consoleRoutes(deps.consoleBundle),
     ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

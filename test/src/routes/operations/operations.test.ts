@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readConsoleBundle } from "../../../../src/routes/operations/console.ts";
 import { type OperationsDeps, operationsRoutes } from "../../../../src/routes/operations/operations.ts";
 import { PUBLIC_URL, testApp, testClock } from "../../../support/http-app.ts";
 
@@ -18,7 +19,7 @@ const opened = (deps: Partial<OperationsDeps> = {}) => {
     version: "1.2.3",
     commit: "abc",
     publicUrl: () => PUBLIC_URL,
-    signup: "open",
+    consoleBundle: readConsoleBundle("open"),
     startedAt,
     clock,
     checks: { log: async () => true, views: async () => true },
