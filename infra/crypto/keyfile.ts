@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import type { Randomness } from "../../domain/ports/randomness.ts";
+import { isCode } from "../system-error.ts";
 import { KEY_BYTES } from "./subkey.ts";
 
 export class KeyUnusable extends Error {
@@ -137,6 +138,3 @@ const syncDirectory = (path: string): void => {
     closeSync(directory);
   }
 };
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

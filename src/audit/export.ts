@@ -188,8 +188,7 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   const announced = payloads === null ? {} : { payloads: true as const };
   yield lineOf({ kind: "header", account, origin, key: exported.verifierKey, ...range, filter, ...announced });
   const pages = () => (indexes === null ? allIndexes(from, to) : withSeal(indexes(), map?.sealed.index));
-  const withAll = () =>
-    indexes === null ? allIndexes(from, to) : withTail(indexes(), map === null ? size : map.sealed.size, size);
+  const withAll = () => (indexes === null ? pages() : withTail(indexes(), map?.sealed.size ?? size, size));
   let count = 0;
   for await (const page of pages()) {
     const left = page.filter((index) => index >= resumeFrom);

@@ -1,26 +1,13 @@
 import { didYouMean } from "../../domain/did-you-mean.ts";
+import { allPages } from "./all-pages.ts";
 import type { Api, Query } from "./api.ts";
 import { RESOURCES, type Resource } from "./resources.ts";
 
 type Item = { readonly id: string; readonly name?: string; readonly email?: string };
 
-type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
-
-const PAGE_MAX = 100;
-
-const all = async <T>(api: Api, path: string): Promise<readonly T[]> => {
-  const found: T[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page: Page<T> = await api.get(path, { limit: PAGE_MAX, cursor });
-    found.push(...page.data);
-    if (page.next_cursor === null) return found;
-    cursor = page.next_cursor;
-  }
-};
-
 /** Names need not be unique, so one that several things have is an error. */
 const byName = async <T extends Item>(api: Api, { name, one, path, named }: Resource, text: string): Promise<T> => {
-  const items = await all<T>(api, path);
+  const items = await allPages<T>(api, path);
   const nameOf = (item: T): string => (named === undefined ? "" : (item[named.by] ?? ""));
   const [item, ...others] = items.filter((it) => nameOf(it) === text);
   if (item === undefined) {

@@ -1,5 +1,6 @@
 import { visibleLine } from "../../domain/visible-text.ts";
 import type { endpointAnswer } from "../routes/endpoints/endpoint-answer.ts";
+import { allPages } from "./all-pages.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
 import { json, nameCell, plainLine, printLines, shownSeconds, shownTime, stateCell, tonedTable } from "./formats.ts";
@@ -26,8 +27,6 @@ type EndpointShown = ReturnType<typeof endpointAnswer>;
 
 type Account = { readonly billing: Usage; readonly endpoints: readonly EndpointShown[] };
 
-const PAGE_MAX = 100;
-
 /** The service's parts that work and that fail. A service that is not ready answers 503 with the same body. */
 const readiness = async (api: Api): Promise<Ready> => {
   const response = await fetch(`${api.base}/ready`, {
@@ -42,19 +41,6 @@ const readiness = async (api: Api): Promise<Ready> => {
   return body;
 };
 
-const endpointsOf = async (api: Api): Promise<readonly EndpointShown[]> => {
-  const found: EndpointShown[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await api.get<{ data: readonly EndpointShown[]; next_cursor: string | null }>("/v1/endpoints", {
-      limit: PAGE_MAX,
-      cursor,
-    });
-    found.push(...page.data);
-    if (page.next_cursor === null) return found;
-    cursor = page.next_cursor;
-  }
-};
-
 /** What the key may see of the account, or why the service refuses the key; null if there is neither. */
 type Shown = { readonly account: Account | null; readonly refusal: string | null };
 
@@ -63,7 +49,7 @@ const NOTHING: Shown = { account: null, refusal: null };
 const accountOf = async (api: Api): Promise<Shown> => {
   try {
     const billing = await api.get<Usage>("/v1/billing/summary");
-    return { account: { billing, endpoints: await endpointsOf(api) }, refusal: null };
+    return { account: { billing, endpoints: await allPages<EndpointShown>(api, "/v1/endpoints") }, refusal: null };
   } catch (error) {
     if (error instanceof Refusal && (error.status === 401 || error.status === 403))
       return { account: null, refusal: error.message };

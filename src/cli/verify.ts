@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { isCode } from "../../infra/system-error.ts";
 import { build } from "../config.ts";
 import { type InputFile, verifyFiles, wrongInput, wrongOptions } from "../verifier/files.ts";
 import type { Report, Verdict } from "../verifier/report.ts";
@@ -12,7 +13,7 @@ import { folderInWords, verifyFolder } from "./verify-folder.ts";
 const EXIT_CODES: Readonly<Record<Verdict, number>> = { authentic: 0, consistent: 3, incomplete: 4, broken: 5 };
 const CHUNK_BYTES = 64 * 1024;
 
-const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT";
+const isMissing = (error: unknown): boolean => isCode(error, "ENOENT");
 
 /** A wrong name is a wrong call. That a file is there and cannot be read is a failure, which keeps its own error. */
 const named = async <T>(path: string, use: (path: string) => Promise<T>): Promise<T> => {

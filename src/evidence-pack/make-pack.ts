@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { formatVerifierKey, type SignerKey, verifierKey } from "../../domain/evidence/signed-note.ts";
 import { ed25519Signer } from "../../infra/crypto/ed25519.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
+import { isCode } from "../../infra/system-error.ts";
 import { derive } from "./derive.ts";
 import { bytesOf, digestOf } from "./file-digest.ts";
 import { CONTROL_FILE, EXPORT_FILE, MANIFEST_FILE, PACK_FILES } from "./files.ts";
@@ -20,7 +21,7 @@ const entriesOf = async (path: string): Promise<readonly string[]> => {
   try {
     return await readdir(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (isCode(error, "ENOENT")) return [];
     throw error;
   }
 };

@@ -5,6 +5,7 @@ import { type Checkpoint, parseCheckpoint } from "../../domain/evidence/checkpoi
 import { parseNote } from "../../domain/evidence/signed-note.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { KeyUnusable } from "../../infra/crypto/keyfile.ts";
+import { isCode } from "../../infra/system-error.ts";
 
 export const lastCheckpointFileOf = ({ path }: { readonly path: string }): string => `${path}.checkpoint`;
 
@@ -13,7 +14,7 @@ const MODE = 0o600;
 /** Null if there is no such file. */
 const checkpointIn = async (path: string): Promise<Checkpoint | null> => {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (isCode(error, "ENOENT")) return null;
     throw error;
   });
   if (text === null) return null;

@@ -1,4 +1,4 @@
-import { joined, uint64 } from "../../domain/evidence/bytes.ts";
+import { EMPTY_NODE, entryHash, innerHash } from "../../domain/evidence/key-map.ts";
 import { HASH_BYTES, type Sha256 } from "../../domain/evidence/merkle.ts";
 
 /**
@@ -7,14 +7,10 @@ import { HASH_BYTES, type Sha256 } from "../../domain/evidence/merkle.ts";
  * newest, by which the next record's links are checked, and that at the size which the map covers.
  */
 
-const ENTRY_PREFIX = Uint8Array.of(2);
-const NODE_PREFIX = Uint8Array.of(3);
-const EMPTY_HASH = new Uint8Array(HASH_BYTES);
-
 /** A child is 0 for none, a positive number for an inner node, and a negative one for an entry; both count from 1. */
 type Child = number;
 type Folded = { readonly hash: Uint8Array; readonly keys: 0 | 1 | 2 };
-const EMPTY: Folded = { hash: EMPTY_HASH, keys: 0 };
+const EMPTY: Folded = { hash: EMPTY_NODE.hash, keys: 0 };
 
 const grown = <T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(array: T, length: number): T => {
   if (array.length >= length) return array;
@@ -136,7 +132,7 @@ export class KeyTree {
   #entryHash(entry: number): Uint8Array {
     const keyHash = this.#hashes.subarray(entry * HASH_BYTES, (entry + 1) * HASH_BYTES);
     const [number, last] = [this.#coveredNumbers[entry] ?? 0, this.#coveredLasts[entry] ?? 0];
-    return this.#sha256(joined(ENTRY_PREFIX, keyHash, uint64(number), uint64(last)));
+    return entryHash(this.#sha256, { keyHash, number, last });
   }
 
   #fold(child: Child): Folded {
@@ -160,7 +156,7 @@ export class KeyTree {
   #joined(left: Folded, right: Folded): Folded {
     if (left.keys === 0 && right.keys < 2) return right;
     if (right.keys === 0 && left.keys < 2) return left;
-    return { hash: this.#sha256(joined(NODE_PREFIX, left.hash, right.hash)), keys: 2 };
+    return { hash: innerHash(this.#sha256, left.hash, right.hash), keys: 2 };
   }
 
   /** The root of the covered map. */

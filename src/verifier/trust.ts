@@ -129,8 +129,7 @@ const signerOf = async (
 /** Why it is no checkpoint that one of the keys signed. `unknown`: keys of that name and id are not among them. */
 export type NotSigned = { readonly reason: string } | { readonly unknown: string };
 
-const signersIn = (signers: readonly NoteSignature[]): string =>
-  signers.map(({ name, keyId }) => `${name}+${toHex(keyId)}`).join(" and ");
+const signersIn = (signers: readonly NoteSignature[]): string => signers.map(keyText).join(" and ");
 
 /**
  * A generation has no handover of the keys before it, so a rotation before the log was reopened cannot be followed there. Null
@@ -144,9 +143,8 @@ export const signedAfterReopening = (text: string): string | null => {
   return `a check of the file: it is signed by a key that was not given, which may have been rotated before the log was reopened: give both keys (it names ${signersIn(signers)}; a stranger may have signed it as well)`;
 };
 
-const unknownSigner = (signers: readonly NoteSignature[]): string => {
-  return `it is signed by ${signersIn(signers)}, and no such key was given. Either it is the key before or after a rotation: give both keys, or check an export, which has the handover; or a stranger signed it`;
-};
+const unknownSigner = (signers: readonly NoteSignature[]): string =>
+  `it is signed by ${signersIn(signers)}, and no such key was given. Either it is the key before or after a rotation: give both keys, or check an export, which has the handover; or a stranger signed it`;
 
 /** A checkpoint of one of Countersign's trees, signed by one of the keys; else why not. */
 export const readSigned = async (

@@ -1,30 +1,13 @@
 import { euro } from "../../design/format.ts";
 import { Seal } from "../../design/seal.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
-import { type AnswerOf, call } from "../api/api.ts";
+import type { AnswerOf } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { policyIn } from "./gate-words.ts";
+import { type Approval, useApproval } from "./use-approval.ts";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
-type Approval = AnswerOf<"GET /v1/approvals/{id}">;
-
-/** A bundle that needs no approval has none to read. */
-const useApproval = (id: string | undefined): Approval | null =>
-  useAnswer<Approval | null>({ key: id ?? "", on: id === undefined ? null : { topic: "approvals", id } }, async () =>
-    id === undefined ? { ok: true, body: null } : call("GET /v1/approvals/{id}", { params: { id } }),
-  ).body;
-
-type Policy = { readonly id: string; readonly version: number };
-
-/** The API does not describe the shape of a bundle's verdict. */
-const policyOf = (verdict: unknown): Policy | null => {
-  const policy = typeof verdict === "object" && verdict !== null && "policy" in verdict ? verdict.policy : null;
-  if (typeof policy !== "object" || policy === null || !("id" in policy) || !("version" in policy)) return null;
-  return typeof policy.id === "string" && typeof policy.version === "number"
-    ? { id: policy.id, version: policy.version }
-    : null;
-};
 
 const NO_STEPS: readonly string[] = ["held", "blocked", "cancelled"];
 
@@ -32,7 +15,7 @@ type ShownProps = { readonly bundle: Bundle; readonly approval: Approval | null 
 
 const Decision = ({ bundle, approval }: ShownProps) => {
   const nameOf = useNames();
-  const policy = policyOf(bundle.verdict);
+  const policy = policyIn(bundle.verdict);
   const votes = (decision: string) =>
     (approval?.votes ?? [])
       .filter((vote) => vote.decision === decision)
@@ -85,7 +68,7 @@ const Proof = ({ bundle, approval }: ShownProps) => (
 
 /** Who let it through, by which policy, what it cost, what people signed, and the records about it. */
 export const Decided = ({ bundle }: { readonly bundle: Bundle }) => {
-  const approval = useApproval(bundle.approval_id);
+  const approval = useApproval(bundle.approval_id ?? null);
   return (
     <div class="half">
       <Decision bundle={bundle} approval={approval} />

@@ -5,7 +5,7 @@ import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { DECIDING_ROLES } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { numberOf } from "./bundle-words.ts";
 import { MessageText } from "./message-text.tsx";
 import { type UndoTried, undoMessage } from "./undo-words.ts";
@@ -21,7 +21,6 @@ type LeftProps = {
 };
 
 const COMMENT_MAX = 1_000;
-const NOT_ASKED = { ok: true, body: null } as const;
 
 const useTried = (event: string | null): UndoTried | null => {
   const nameOf = useNames();

@@ -11,7 +11,7 @@ import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import { isDeciding } from "../shell/frame-state.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { changesBetween, comparedFields, sentFields } from "./approval-fields.ts";
 import {
   Agent,
@@ -138,8 +138,6 @@ type OutcomeProps = {
   readonly isLate: boolean;
   readonly onNext: (() => void) | null;
 };
-
-const NOT_ASKED = { ok: true, body: null } as const;
 
 /** What differs in the request that is asked instead; empty as long as it is not known. */
 const useChanges = ({ replaced_by: next }: Approval, { text }: Read): readonly string[] => {

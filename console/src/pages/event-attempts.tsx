@@ -6,7 +6,7 @@ import { LoadError } from "../../design/placeholders.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { type AllPages, useAllPages } from "../shell/use-all-pages.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 type Attempt = Event["attempts"][number];
@@ -116,7 +116,7 @@ const Others = ({ all, left }: OtherProps) => (
 
 const useEndpoint = (id: string | null): Endpoint | null =>
   useAnswer<Endpoint | null>({ key: id ?? "", on: null }, async () =>
-    id === null ? { ok: true, body: null } : call("GET /v1/endpoints/{id}", { params: { id } }),
+    id === null ? NOT_ASKED : call("GET /v1/endpoints/{id}", { params: { id } }),
   ).body;
 
 /** Two attempts at a time; `[` and `]` show the others. */

@@ -9,10 +9,10 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
+import { type Approval, useApproval } from "./use-approval.ts";
 import { stoppingGate } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
-type Approval = AnswerOf<"GET /v1/approvals/{id}">;
 
 const DECISIONS: Readonly<Record<string, string>> = { allow: "Allowed", deny: "Refused", hold: "Held for a person" };
 
@@ -35,11 +35,6 @@ const DecidedBy = ({ id, approval }: { readonly id: string; readonly approval: A
     </>
   );
 };
-
-const useApproval = (id: string | null): Approval | null =>
-  useAnswer<Approval | null>({ key: id ?? "", on: id === null ? null : { topic: "approvals", id } }, async () =>
-    id === null ? { ok: true, body: null } : call("GET /v1/approvals/{id}", { params: { id } }),
-  ).body;
 
 /** The newest of the event's records, and how far it is sealed. */
 const Records = ({ id }: { readonly id: string }) => {

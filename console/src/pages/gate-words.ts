@@ -137,7 +137,8 @@ export const refusalOf = (gate: Gate, asked: Asked): Message => {
 const isGate = (it: unknown): it is Gate =>
   typeof it === "object" && it !== null && "gate" in it && "outcome" in it && "code" in it && "detail" in it;
 
-const policyIn = (it: unknown): PolicyRef | null => {
+/** The policy that a gate or a verdict names; null if it names none. */
+export const policyIn = (it: unknown): PolicyRef | null => {
   const policy: unknown = typeof it === "object" && it !== null && "policy" in it ? it.policy : null;
   if (typeof policy !== "object" || policy === null || !("id" in policy && "version" in policy)) return null;
   const { id, version } = policy;

@@ -1,7 +1,7 @@
 import { Note } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { now } from "../shell/clock.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { type Gate, type PolicyRef, type Rule, refusalOf } from "./gate-words.ts";
 import { MessageText } from "./message-text.tsx";
 
@@ -21,7 +21,6 @@ type RefusalProps = {
 
 /** As many versions as one answer has; the rules of an older one are named without their expressions. */
 const VERSIONS_MAX = 100;
-const NOT_ASKED = { ok: true, body: null } as const;
 
 const useRules = (policy: PolicyRef | null): readonly Rule[] => {
   const { id = "", version = 0 } = policy ?? {};

@@ -25,6 +25,9 @@ type Live = {
 
 type Known<T> = Omit<Shown<T>, "again"> & { readonly key: string };
 
+/** What is read where there is nothing to ask for. */
+export const NOT_ASKED = { ok: true, body: null } as const;
+
 const NOTHING = { body: null, problem: null, since: null } as const;
 
 /** One thing of the API, read again when the stream says that it changed. What was loaded stays while a read fails. */
