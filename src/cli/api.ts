@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { defined } from "../../domain/defined.ts";
 import { type Arguments, type Env, UsageError } from "./command.ts";
-import { isSessionKey, profileOf, readProfiles } from "./profiles.ts";
+import { currentProfile, isSessionKey, readProfiles } from "./profiles.ts";
 
 /** `T` is the type that the API's description gives an answer; answers are not checked against it. */
 export type Api = {
@@ -114,7 +114,12 @@ export const untilAnswered = async <T>(call: () => Promise<T>): Promise<T> => {
   }
 };
 
-type Settings = { readonly base: string; readonly key: string | null };
+type Settings = {
+  readonly base: string;
+  readonly key: string | null;
+  /** Where the key was found, as it is named to a person: "the profile local". */
+  readonly keyFrom?: string;
+};
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
 
@@ -131,25 +136,33 @@ const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings
   const givenUrl = textOf(options.url ?? env.COUNTERSIGN_URL);
   const givenKey = textOf(options.key ?? env.COUNTERSIGN_API_KEY);
   const named = textOf(options.profile ?? env.COUNTERSIGN_PROFILE);
-  const profile = givenKey === null || named !== null ? profileOf(env, named ?? undefined) : null;
-  const base = baseOf(givenUrl ?? profile?.url);
+  const found = givenKey === null || named !== null ? currentProfile(env, named ?? undefined) : null;
+  const base = baseOf(givenUrl ?? found?.profile.url);
   // A profile's key goes to the profile's own address only.
-  const own = profile !== null && withoutSlash(profile.url) === base ? profile.key : null;
+  const own = found !== null && withoutSlash(found.profile.url) === base ? found.profile.key : null;
   const key = givenKey ?? own;
+  const given = options.key === undefined ? "COUNTERSIGN_API_KEY" : "--key";
+  const keyFrom = givenKey === null ? `the profile "${found?.name}"` : given;
   // The message does not repeat the key.
   if (key !== null && !KEY.test(key))
     throw new UsageError("A key of the account begins with csk_ (--key, COUNTERSIGN_API_KEY).");
-  return { base, key };
+  return { base, key, keyFrom };
 };
 
-export const apiAt = ({ base, key }: Settings): Api => {
+export const apiAt = ({ base, key, keyFrom }: Settings): Api => {
   const call = async (url: URL, init: RequestInit): Promise<Response> => {
     // Redirects are not followed, because a redirect would send the key to another address.
     const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: Error) => {
       throw new Refusal(`${url.origin} cannot be reached: ${String(error.cause ?? error.message)}`, 0);
     });
     if (response.ok) return response;
-    throw await refusalOf(response, url);
+    const refusal = await refusalOf(response, url);
+    if (response.status !== 401 || key === null || keyFrom === undefined) throw refusal;
+    throw new Refusal(
+      `${refusal.message.replace(/\.$/, "")}. The key came from ${keyFrom} and was sent to ${url.origin}.`,
+      401,
+      refusal,
+    );
   };
 
   const headersOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({

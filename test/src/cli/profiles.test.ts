@@ -99,6 +99,25 @@ test("a profile's key is sent to its own address only, and a given key to where 
   other.close();
 });
 
+test("a refused key is told by the place that it came from and the address that refused it", async () => {
+  const service = await scriptedService();
+  service.answer((_, response) => sendJson(response, 401, { detail: "The key is revoked." }));
+  const env = { XDG_CONFIG_HOME: dir };
+  keepProfile(env, "one", { url: service.url, key: KEY });
+  const told = async (more: Record<string, string>, ...args: readonly string[]) => {
+    const { status, note } = await ran(["sources", "list", ...args], { ...env, ...more });
+    assert.is(status, 1);
+    assert.not(note.includes("csk_"));
+    return note;
+  };
+  const ending = `and was sent to ${service.url}.`;
+  assert.match(await told({}), `The key is revoked. The key came from the profile "one" ${ending}`);
+  const given = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: "csk_given" };
+  assert.match(await told(given), `The key came from COUNTERSIGN_API_KEY ${ending}`);
+  assert.match(await told(given, "--key", "csk_other"), `The key came from --key ${ending}`);
+  service.close();
+});
+
 test("after the current profile is removed, the one before it or the only one that is left is current", () => {
   const env = { XDG_CONFIG_HOME: dir };
   const keep = (name: string) => keepProfile(env, name, { url: "http://localhost:1", key: KEY });
