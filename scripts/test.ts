@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { filesToRunAgain } from "./test/again.ts";
 import { groupsOf } from "./test/groups.ts";
 import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
-import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
+import { endAll, type Outcome, runFile, runTogether } from "./test/run-file.ts";
 
 const ROOT = new URL("../test/", import.meta.url).pathname;
 /** Seconds of each test file on two cores, by which the first run in a clone is ordered. */
@@ -37,9 +37,32 @@ const finish = (file: string, outcome: Outcome): void => {
   report(file, outcome);
 };
 
+/** Prints the closing line, and sets the exit code by it. `more` failures belong to no file that has ended. */
+const conclude = (more: number): void => {
+  const sum = (of: "passed" | "failed" | "skipped"): number =>
+    [...outcomes.values()].reduce((total, outcome) => total + outcome[of], 0);
+  const failed = sum("failed") + more;
+  console.log(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
+  process.exitCode = failed === 0 ? 0 : 1;
+};
+
+/** Groups of files that have begun, with those of each group that have not ended. */
+const begun = new Set<readonly string[]>();
+const unended = (): readonly string[] => [...begun].flat().filter((file) => !outcomes.has(file));
+
+/** Whoever ends the run, as CI does at its limit, learns what it waited for. */
+const breakOff = (signal: NodeJS.Signals): void => {
+  endAll();
+  console.log(`\n${signal}: these files had not ended: ${unended().join(", ")}`);
+  conclude(1);
+  process.exit();
+};
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, breakOff);
+
 const worker = async (): Promise<void> => {
   for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
     const [first] = group;
+    begun.add(group);
     if (group.length === 1 && first !== undefined) finish(first, await runFile(join(ROOT, first)));
     else
       await runTogether(
@@ -48,6 +71,7 @@ const worker = async (): Promise<void> => {
       );
   }
 };
+console.log(`${files.length} test files, at most ${AT_ONCE} at once`);
 await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
 const unstable: string[] = [];
@@ -62,10 +86,6 @@ for (const file of filesToRunAgain(outcomes)) {
 
 const took = [...outcomes].map(([file, { seconds }]) => [file, Number(seconds.toFixed(1))] as const);
 writeSeconds(SECONDS, { ...known, ...Object.fromEntries(took) });
-const sum = (of: "passed" | "failed" | "skipped"): number =>
-  [...outcomes.values()].reduce((total, outcome) => total + outcome[of], 0);
-const failed = sum("failed") + (files.length === 0 ? 1 : 0);
 for (const file of unstable)
   console.log(`UNSTABLE: ${file} failed together with other files (see above) and passed alone`);
-console.log(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
-process.exitCode = failed === 0 ? 0 : 1;
+conclude(files.length === 0 ? 1 : 0);

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 
-/** Even the crash tests of CI, with 100 rounds, take less. */
-const FILE_MINUTES_MAX = 30;
+/** The slowest file of CI takes half of it. More rounds than there need more: CONTRIBUTING.md. */
+const FILE_MINUTES_MAX = Number(process.env.TEST_FILE_MINUTES ?? 12);
 /** After its closing line a file may run this long (ms): a failed test's leftover processes would keep it running. */
 const ENDING_MS = 20_000;
 /** After SIGTERM a file has this long (ms) to end the programs that it has started, before SIGKILL. */
 const KILL_MS = 5_000;
+/** After a process has ended, what it wrote arrives within this time (ms), even on a busy machine. */
+const LAST_WORDS_MS = 5_000;
 
 export type Outcome = {
   readonly passed: number;
@@ -40,6 +43,46 @@ const outcomeOf = (output: string, code: number | null, startedAt: number): Outc
   return { passed, skipped, failed, seconds: (performance.now() - startedAt) / 1_000, output: plain };
 };
 
+/** The processes that run now. */
+const children = new Set<ChildProcess>();
+
+/** Each process leads a group, so that what it has started can be ended with it. */
+const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // Nothing of the group is left.
+  }
+};
+
+export const endAll = (): void => {
+  for (const child of children) endGroup(child, "SIGKILL");
+};
+
+type Ended = (code: number | null, signal: NodeJS.Signals | null) => void;
+
+/** Calls `ended` once, also if a program that the process has started outlives it and keeps its outputs open. */
+const nodeWith = (args: readonly string[], ended: Ended): ChildProcess & { stdout: Readable; stderr: Readable } => {
+  const child = spawn(process.execPath, ["--enable-source-maps", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  children.add(child);
+  child.on("exit", () => {
+    endGroup(child, "SIGKILL");
+    const timer = setTimeout(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, LAST_WORDS_MS);
+    child.on("close", () => clearTimeout(timer));
+  });
+  child.on("close", (code, signal) => {
+    children.delete(child);
+    ended(code, signal);
+  });
+  return child;
+};
+
 /** Ends a process that is too slow, first with SIGTERM and then with SIGKILL, and notes why. */
 const limits = (child: ChildProcess, note: (line: string) => void) => {
   const timers: NodeJS.Timeout[] = [];
@@ -60,8 +103,11 @@ const TOO_LONG = `it took longer than ${FILE_MINUTES_MAX} minutes`;
 export const runFile = (path: string): Promise<Outcome> =>
   new Promise((resolve) => {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, ["--enable-source-maps", path], { stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
+    const child = nodeWith([path], (code) => {
+      clear();
+      resolve(outcomeOf(output, code, startedAt));
+    });
     const { endAfter, clear } = limits(child, (line) => (output += line));
     endAfter(FILE_MINUTES_MAX * 60_000, TOO_LONG);
     let hasClosed = false;
@@ -73,10 +119,6 @@ export const runFile = (path: string): Promise<Outcome> =>
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
-    child.on("close", (code) => {
-      clear();
-      resolve(outcomeOf(output, code, startedAt));
-    });
   });
 
 type Report = (path: string, outcome: Outcome) => void;
@@ -86,13 +128,17 @@ const runUntilEnd = (paths: readonly string[], report: Report, endingMs: number)
   new Promise((resolve) => {
     const mark = `end of file ${randomUUID()}`;
     const ending = new RegExp(`\\n${mark} (\\d+)\\n`);
-    const child = spawn(process.execPath, ["--enable-source-maps", TOGETHER, mark, String(endingMs), ...paths], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
     let done = 0;
     let startedAt = performance.now();
     const unread = { stdout: "", stderr: "" };
     let notes = "";
+    const child = nodeWith([TOGETHER, mark, String(endingMs), ...paths], (code, signal) => {
+      clear();
+      // There is a signal instead of an exit code if a signal ended the process.
+      const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
+      finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
+      resolve(done);
+    });
     const { endAfter, clear } = limits(child, (line) => (notes += line));
     const finish = (output: string, code: number | null): void => {
       const path = paths[done];
@@ -124,13 +170,6 @@ const runUntilEnd = (paths: readonly string[], report: Report, endingMs: number)
     child.stdout.on("data", read("stdout"));
     child.stderr.on("data", read("stderr"));
     next();
-    child.on("close", (code, signal) => {
-      clear();
-      // There is a signal instead of an exit code if a signal ended the process.
-      const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
-      finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
-      resolve(done);
-    });
   });
 
 /** Runs files in one process. After a file that ends the process, the rest run in another. */

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -54,6 +56,30 @@ test("a file whose tests are all skipped has not failed, and each is counted and
 test("a file that ends with an error has failed, even if its tests passed", async () => {
   const body = `${inSuite('test("a", () => {});')}\nprocess.on("exit", () => { process.exitCode = 3; });`;
   assert.equal(await counts("exit", body), { passed: 1, failed: 1, skipped: 0 });
+});
+
+test("a program that outlives its test file does not keep the runner waiting", async () => {
+  const outlives = `import { spawn } from "node:child_process";
+spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000); console.log('id', process.pid)"], { stdio: "inherit", detached: true }).unref();
+await new Promise((resolve) => setTimeout(resolve, 500));`;
+  const { output, passed } = await ran("outlives", `${outlives}\n${inSuite('test("a", () => {});')}`);
+  const id = Number(/id (\d+)/.exec(output)?.[1]);
+  process.kill(id, "SIGKILL");
+  assert.is(passed, 1);
+});
+
+test("a runner that is ended names the files that it waited for, and they end with it", async () => {
+  const runner = new URL("../../scripts/test.js", import.meta.url).pathname;
+  const child = spawn(process.execPath, [runner, "src/cli/login.test"], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    if (output === "") child.kill("SIGTERM");
+    output += chunk;
+  });
+  const [code] = await once(child, "close");
+  assert.is(code, 1);
+  assert.match(output, "SIGTERM: these files had not ended: src/cli/login.test.js");
+  assert.match(output, "0 passed, 1 failed, 0 skipped");
 });
 
 const file = (name: string, text = "") => ({ name, text });
