@@ -101,6 +101,16 @@ const inBrowser = (binary: string): void => {
     }
     assert.equal([...decided].sort(), [...meant].sort());
   });
+
+  test("after the last one, a request that arrives is the next, and Enter opens it", async () => {
+    assert.is(await page.evaluate("document.body.innerText.includes('Next request')"), false);
+    const payload = { amount: 7, order: "late" };
+    await agent.execute("k-late", { action: "refund.create", payload, wait_ms: 0 });
+    await until("it is offered", async () => (await focused()) === "Next request");
+    assert.is((await shown()).includes("late"), false);
+    await page.key("Enter");
+    await until("it is shown", async () => (await shown()) === "Refund €7.00 for order late");
+  });
 };
 
 const binary = browserHere();

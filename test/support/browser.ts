@@ -155,6 +155,8 @@ export type BrowserTab = {
   hides(text: string): Promise<void>;
   /** A button, link or summary by its whole text; `within` is a CSS selector. */
   click(name: string, within?: string): Promise<void>;
+  /** Moves the pointer onto what assistive technology calls so, and presses its button; nothing may lie over it. */
+  press(role: string, name: string | RegExp): Promise<void>;
   /** A field by its label. */
   fill(label: string, value: string, within?: string): Promise<void>;
   /** Chooses files of this machine in a field, which is found by a CSS selector. */
@@ -206,8 +208,21 @@ const NO_WISHES = { "prefers-reduced-motion": "", "prefers-contrast": "", "force
 
 const CONTROLS: ReadonlySet<unknown> = new Set(["button", "link", "textbox", "searchbox", "combobox", "spinbutton"]);
 
+/** In the page: the middle of an element on the screen, unless something lies over it. */
+const MIDDLE = `function () {
+  if (this.matches(":disabled")) return null;
+  this.scrollIntoView({ block: "center", inline: "center" });
+  const [box] = this.getClientRects();
+  if (box === undefined) return null;
+  const at = { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  const top = document.elementFromPoint(at.x, at.y);
+  const label = top?.closest("label") ?? null;
+  return this.contains(top) || (label !== null && label.control === this) ? at : null;
+}`;
+
 type AxNode = {
   readonly ignored: boolean;
+  readonly backendDOMNodeId?: number;
   readonly role?: { readonly value: unknown };
   readonly name?: { readonly value: unknown };
 };
@@ -286,6 +301,34 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     }
   };
 
+  const middleOf = async (backendNodeId: number): Promise<{ readonly x: number; readonly y: number } | null> => {
+    const { object } = await send("DOM.resolveNode", { backendNodeId });
+    const { objectId } = object as { objectId: string };
+    const called = await send("Runtime.callFunctionOn", { objectId, functionDeclaration: MIDDLE, returnByValue: true });
+    return (called.result as { value: { x: number; y: number } | null }).value;
+  };
+  /** What assistive technology finds under a role. */
+  const namesOf = async (role: string): Promise<readonly string[]> => {
+    const { nodes } = await send("Accessibility.getFullAXTree");
+    return (nodes as readonly AxNode[])
+      .filter((it) => !it.ignored && it.role?.value === role)
+      .map(({ name }) => String(name?.value ?? ""));
+  };
+  const pressOnce = async (role: string, name: string | RegExp): Promise<boolean> => {
+    const { nodes } = await send("Accessibility.getFullAXTree");
+    const found = (nodes as readonly AxNode[]).find((it) => {
+      const called = String(it.name?.value ?? "");
+      return !it.ignored && it.role?.value === role && (typeof name === "string" ? called === name : name.test(called));
+    });
+    // An element that was replaced since the tree was read is looked for again.
+    const at = found?.backendDOMNodeId === undefined ? null : await middleOf(found.backendDOMNodeId).catch(() => null);
+    if (at === null) return false;
+    const pointer = { ...at, button: "left", clickCount: 1 };
+    for (const type of ["mouseMoved", "mousePressed", "mouseReleased"])
+      await send("Input.dispatchMouseEvent", { ...pointer, type });
+    return true;
+  };
+
   const toFront = async (): Promise<void> => {
     await send("Page.bringToFront");
   };
@@ -305,6 +348,13 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     hides: (what) => seen(`the page does not show ${what}`, async () => !(await text()).includes(what)),
     click: (name, within = "body") =>
       seen(`${name} can be clicked`, () => inPage(`press(${JSON.stringify(within)}, ${JSON.stringify(name)})`)),
+    async press(role, name) {
+      try {
+        await until(`the ${role} ${name} can be pressed`, () => unlessReplaced(() => pressOnce(role, name), false));
+      } catch (error) {
+        throw new Error(`${error}; each ${role} there: ${JSON.stringify(await namesOf(role))}`);
+      }
+    },
     fill: (label, value, within = "body") =>
       seen(`${label} can be filled in`, () =>
         inPage(`((it) => {

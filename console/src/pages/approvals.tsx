@@ -115,6 +115,20 @@ const belongs = (row: Row, wanted: string): boolean => {
   return row.status === "pending" && (wanted === "all" || (who !== null && !isExcluded(row, who)));
 };
 
+const Nothing = ({ wanted }: { readonly wanted: string }) =>
+  wanted === "decided" ? (
+    <Empty title="You have decided nothing yet" text="The audit has the decisions of everybody.">
+      <a class="btn" href={hrefOf("/audit", { type: "VoteCast" })}>
+        Everybody’s decisions
+      </a>
+    </Empty>
+  ) : (
+    <Empty
+      title={wanted === "me" ? "Nothing waits for you" : "Nothing is here"}
+      text="A request that a policy holds for people appears here at once."
+    />
+  );
+
 /** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
 const Approvals = ({ params, query }: PageProps) => {
   const wanted = TABS.find(({ value }) => value === query.for)?.value ?? "me";
@@ -158,18 +172,31 @@ const Approvals = ({ params, query }: PageProps) => {
   useKeys({ j: () => move(1), k: () => move(-1) });
   /** The list hears of a decision a little later, and must not offer once more what was just decided. */
   const left = useRef(new Set<string>());
-  const others = rows.filter((row) => row.id !== shown && row.status === "pending" && !left.current.has(row.id));
+  const isOther = (row: Row): boolean => row.id !== shown && row.status === "pending" && !left.current.has(row.id);
+  const others = rows.filter(isOther);
   const next = others[0];
+  // Who has decided all that was in the list and asks for the next one sees what waits behind the bar.
+  const isNews = next === undefined && state.waiting.some(isOther);
+  const [isGoingOn, setGoingOn] = useState(false);
   // A member who decides many does not have to ask for the next page of the list.
   const isShort = wanted !== "decided" && others.length < OTHERS_MIN && list.more !== null && !isLoading;
   useEffect(() => {
     if (isShort) list.more?.();
   }, [isShort]);
   const goOn = (): void => {
-    if (next === undefined) return;
+    if (next === undefined) {
+      setGoingOn(true);
+      list.showWaiting();
+      return;
+    }
     if (shown !== undefined) left.current.add(shown);
+    setGoingOn(false);
     go(hrefTo(next.id));
   };
+  useEffect(() => setGoingOn(false), [shown]);
+  useEffect(() => {
+    if (isGoingOn && next !== undefined) goOn();
+  }, [isGoingOn, next?.id]);
   return (
     <>
       <Head
@@ -195,8 +222,7 @@ const Approvals = ({ params, query }: PageProps) => {
               href={hrefOf("/approvals", { for: value === "me" ? undefined : value })}
               aria-current={value === wanted ? "page" : undefined}
             >
-              {title}
-              {counts[value] === null ? null : <span class="n">{counts[value]}</span>}
+              {title} {counts[value] === null ? null : <span class="n">{counts[value]}</span>}
             </a>
           ))}
         </nav>
@@ -204,12 +230,7 @@ const Approvals = ({ params, query }: PageProps) => {
           <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
         )}
         {!isLoaded && problem === null ? <Loading /> : null}
-        {isLoaded && rows.length === 0 && shown === undefined ? (
-          <Empty
-            title={wanted === "me" ? "Nothing waits for you" : "Nothing is here"}
-            text="A request that a policy holds for people appears here at once."
-          />
-        ) : null}
+        {isLoaded && rows.length === 0 && shown === undefined ? <Nothing wanted={wanted} /> : null}
         {isLoaded && (rows.length > 0 || shown !== undefined) ? (
           <div class={`inbox ${open === undefined ? "" : "one"}`}>
             <nav class="queue" aria-label="Requests">
@@ -228,7 +249,7 @@ const Approvals = ({ params, query }: PageProps) => {
                 key={shown}
                 id={shown}
                 isAlone={open !== undefined}
-                onNext={next === undefined ? null : goOn}
+                onNext={next === undefined && !isNews ? null : goOn}
               />
             )}
           </div>

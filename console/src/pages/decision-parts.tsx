@@ -415,6 +415,7 @@ export const Agent = ({ name, agent }: { readonly name: string; readonly agent: 
 );
 
 const FORMS: Readonly<Record<string, string>> = {
+  full: " (every field was shown)",
   redacted: " (with hidden fields)",
   "not stated": " (what was shown is not recorded)",
 };

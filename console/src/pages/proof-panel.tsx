@@ -11,7 +11,9 @@ import { Note } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { call, callText, me } from "../api/api.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
+import { pageOfId } from "../shell/thing-pages.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
+import { fieldIn } from "./record-parts.ts";
 
 /** What the auditor has given stays while the tab is open, and is never stored. */
 const outside = signal<Outside>({ keys: [], witnesses: [], kept: "" });
@@ -149,6 +151,19 @@ const Given = ({ onChange }: { readonly onChange: () => void }) => (
   </details>
 );
 
+/** The thing that the proved record is about: an approval's page shows what its approvers saw. */
+const About = ({ leaf }: { readonly leaf: string }) => {
+  const subject = fieldIn(JSON.parse(leaf), "subject");
+  const page = typeof subject === "string" ? pageOfId(subject) : null;
+  return page === null ? null : (
+    <p class="row">
+      <a class="btn" href={page.href}>
+        Open the {page.what}
+      </a>
+    </p>
+  );
+};
+
 type State = { readonly checked: Checked | null; readonly failed: string | null };
 const NOTHING: State = { checked: null, failed: null };
 
@@ -212,10 +227,13 @@ export const ProofPanel = ({ index, back }: { readonly index: number; readonly b
           </Note>
           <Checks checked={checked} />
           {checked.leaf === null ? null : (
-            <details>
-              <summary>What was recorded</summary>
-              <JsonTree text={checked.leaf} label="What was recorded" search="" />
-            </details>
+            <>
+              <About leaf={checked.leaf} />
+              <details>
+                <summary>What was recorded</summary>
+                <JsonTree text={checked.leaf} label="What was recorded" search="" />
+              </details>
+            </>
           )}
         </>
       )}

@@ -84,8 +84,7 @@ export const SavedViews = ({ fixed, address }: ViewsProps) => {
             href={it.address}
             aria-current={it.address === address ? "page" : undefined}
           >
-            {it.name}
-            {"count" in it && it.count !== undefined ? <span class="n">{it.count}</span> : null}
+            {it.name} {"count" in it && it.count !== undefined ? <span class="n">{it.count}</span> : null}
           </a>
         ))}
       </nav>
