@@ -76,6 +76,8 @@ export const evidenceService = async (
     views,
     vkey: SIGNER.vkey,
     payloadsRead: read,
+    /** As a node that is behind with its key maps. */
+    foldWithoutMaps: () => foldAll(follower, log),
     /** Seals the key map of each of these accounts, and then all records. */
     async seal(...accounts: readonly string[]): Promise<void> {
       await fold();

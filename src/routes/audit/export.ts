@@ -113,21 +113,39 @@ const covering = async (evidence: AccountEvidence, account: string, index: numbe
   }
 };
 
+/**
+ * The newest sealed map of the key, once it covers all records before this index: an export that goes on has them in `record`
+ * lines, and with an older map they would stand in its tail as well. Null if there is none in time.
+ */
+const mapFrom = async (evidence: AccountEvidence, account: string, key: string, resumeFrom: number) => {
+  const last = performance.now() + COVERED_MAX_MS;
+  for (;;) {
+    const sealed = await evidence.mapProof(account, key);
+    if (sealed === null || sealed.size >= resumeFrom) return sealed;
+    if (performance.now() >= last) return null;
+    await sleep(LOOK_MS);
+  }
+};
+
 type Planned = Pick<Exported, "from" | "to" | "filter" | "indexes" | "map" | "resumeFrom"> & { readonly end: End };
 
 /** By exactly one key: with its whole chain below the size of the sealed map, and the map's proof. */
 const plannedByKey = async (
   deps: ExportDeps,
   evidence: AccountEvidence,
-  chosen: Chosen & { readonly key: string },
+  chosen: Chosen & { readonly key: string; readonly resumeFrom: number },
 ): Promise<Omit<Planned, "filter"> | Problem> => {
   const { account } = chosen.search;
-  const sealed = await evidence.mapProof(account, chosen.key);
+  const sealed = await mapFrom(evidence, account, chosen.key, chosen.resumeFrom);
   const end = sealed === null ? null : await covering(evidence, account, sealed.index);
-  if (sealed === null || end === null)
-    return problem("not-sealed", "No map of the account's keys is sealed yet: that takes ten seconds after a record.", {
-      retryAfterS: 5,
-    });
+  if (sealed === null || end === null) {
+    const what = chosen.resumeFrom === 0 ? "" : ` that covers all records before ${chosen.resumeFrom}`;
+    return problem(
+      "not-sealed",
+      `No map of the account's keys${what} is sealed yet: that takes ten seconds after a record.`,
+      { retryAfterS: 5 },
+    );
+  }
   const { number, last } = sealed.proof.end.kind === "present" ? sealed.proof.end : { number: 0, last: null };
   const chain = { number, last, size: sealed.size };
   const indexes = () => chainIndexes({ sources: deps, evidence }, chosen, chain);
@@ -163,16 +181,15 @@ const plannedByFilter = async (
     return invalid("to_index", "cannot be combined with a filter: the proof is about all records");
   const chosen = chosenBy(call);
   if ("problem" in chosen) return chosen;
+  const newest = await evidence.newest(call.principal.account);
+  const asked = call.query.resume_from === undefined ? "from_index" : "resume_from";
+  if (newest !== null && resume_from > newest.size) return invalid(asked, `must be at most ${newest.size}`);
   const [key, ...others] = chosen.keys;
   const isByKey = key !== undefined && others.length === 0 && Object.keys(filter).length === 1;
   const plan = isByKey
-    ? await plannedByKey(deps, evidence, { ...chosen, key })
+    ? await plannedByKey(deps, evidence, { ...chosen, key, resumeFrom: resume_from })
     : await plannedBySearch(deps, evidence, chosen);
-  if ("problem" in plan) return plan;
-  const asked = call.query.resume_from === undefined ? "from_index" : "resume_from";
-  return resume_from > plan.end.size
-    ? invalid(asked, `must be at most ${plan.end.size}`)
-    : { ...plan, filter, resumeFrom: resume_from };
+  return "problem" in plan ? plan : { ...plan, filter, resumeFrom: resume_from };
 };
 
 const planned = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked): Promise<Planned | Problem> => {

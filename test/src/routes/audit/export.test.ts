@@ -322,6 +322,37 @@ test(
   }),
 );
 
+test(
+  "an export by a key goes on at a node that is behind only when its key map covers what the first one has given",
+  withWorld(async (world) => {
+    await records(world, A, 30);
+    await world.seal(A);
+    const behind = await evidenceService(world.log);
+    try {
+      await behind.seal();
+      await records(world, A, 30, 30);
+      await world.seal(A);
+      await records(world, A, 6, 60);
+      await world.seal();
+      // This node has the newest checkpoint, but still the first key map in its store.
+      await behind.foldWithoutMaps();
+      const filter = { source_id: sourceId("b") };
+      const lines = (await world.get(A, EXPORT, filter)).text.split("\n").slice(0, -1);
+      const { kept, from } = cutAt(lines, lines.length - 3);
+      assert.ok(from > 40, String(from));
+      const answer = behind.get(A, EXPORT, { ...filter, resume_from: from });
+      assert.is((await answer).outcome, "not-sealed");
+      const later = behind.get(A, EXPORT, { ...filter, resume_from: from });
+      await behind.seal();
+      const rest = (await later).text.split("\n");
+      const report = await verdictOf(behind, [rest[0], ...kept, ...rest.slice(1)].join("\n"));
+      assert.is(report.verdict, "authentic", JSON.stringify(report));
+    } finally {
+      await behind.stop();
+    }
+  }),
+);
+
 const EVENT = `evt_${"k".repeat(32)}`;
 
 /** An event of the source, whose payload was erased by somebody else, so that the source's records do not say it. */
