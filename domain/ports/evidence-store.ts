@@ -45,10 +45,17 @@ export type RootDifference = {
   readonly folded: string | null;
 };
 
+/**
+ * A rotation of the signing key in an earlier generation, whose tree is no longer there: the leaf that names the key, in
+ * base64, and the tlog-proof of the checkpoint that ends with it and has the signatures of both keys.
+ */
+export type EarlierRotation = { readonly leaf: string; readonly proof: string };
+
 /** What is folded from the stream `checkpoint-instance`. `revision` is its last folded record's, or null. */
 export type InstanceState = {
   readonly revision: number | null;
   readonly keys: readonly NamedSigningKey[];
+  readonly earlier: readonly EarlierRotation[];
   readonly difference: RootDifference | null;
 };
 

@@ -16,7 +16,7 @@ import { openEvidence, openEvidenceToRead, removeEvidence, TABLE_NAMES } from ".
 import { SqliteKeyMaps } from "./key-map-store.ts";
 
 const INSTANCE: TreeName = "";
-const EMPTY_INSTANCE: InstanceState = { revision: null, keys: [], difference: null };
+const EMPTY_INSTANCE: InstanceState = { revision: null, keys: [], earlier: [], difference: null };
 const EMPTY = { size: 0, roots: [] };
 
 /** Each process opens the file for itself. `path` may be ":memory:". */
@@ -74,8 +74,10 @@ class SqliteEvidence implements EvidenceStore {
   async instance(): Promise<InstanceState> {
     return this.#guarded(() => {
       const row = this.#sql.state.get();
-      // The column has what `commit` wrote.
-      return row === undefined ? EMPTY_INSTANCE : (JSON.parse(String(row.instance)) as InstanceState);
+      // The column has what `commit` wrote, in earlier builds without the earlier rotations.
+      return row === undefined
+        ? EMPTY_INSTANCE
+        : { ...EMPTY_INSTANCE, ...(JSON.parse(String(row.instance)) as InstanceState) };
     });
   }
 

@@ -4,12 +4,11 @@ import { keyHashOf, type MapProof } from "../../domain/evidence/key-map.ts";
 import { KeyMapTrie } from "../../domain/evidence/key-map-rows.ts";
 import type { KeyLink } from "../../domain/evidence/leaf.ts";
 import { consistencyPath, inclusionPath, type PathPart, type Subtree } from "../../domain/evidence/merkle.ts";
-import { formatNote, parseSignatureLine } from "../../domain/evidence/signed-note.ts";
-import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import { formatTlogProof } from "../../domain/evidence/tlog-proof.ts";
 import { type EvidenceStore, INSTANCE_TREE, type SealedHead } from "../../domain/ports/evidence-store.ts";
 import type { RecordLinks } from "../../domain/ports/key-map-store.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
+import { type Handover, handoverOf } from "../evidence/handover.ts";
 import { logNameOf } from "../evidence/log-name.ts";
 import { pathAt, rootAt, subtreeHashes } from "../evidence/tree-reads.ts";
 import type { Sealing, SignedCheckpoint } from "../sealing/sealing.ts";
@@ -33,9 +32,6 @@ export type CosignedHead = {
 
 /** What the map of the first `size` records says of a key; `index` is that of the record `KeyMapSealed`. */
 export type SealedKeyProof = { readonly size: number; readonly index: number; readonly proof: MapProof };
-
-/** A leaf that names a key, and the checkpoint that ends with it, signed by it and by the key before, as a tlog-proof. */
-export type Handover = { readonly leaf: Uint8Array; readonly proof: string };
 
 type Published = SignedCheckpoint & { readonly leaf: number };
 
@@ -113,20 +109,22 @@ export class AccountEvidence {
     if (newest !== null) yield newest;
   }
 
-  /** The beginning of this generation, unless it is the first one, and its rotations of the signing key, in their order. */
+  /**
+   * The rotations of the signing key in earlier generations, then the beginning of this generation, unless it is the first
+   * one, and its own rotations: all in their order.
+   */
   async *handovers(): AsyncGenerator<Handover, void> {
     const instance = await this.#store.instance();
     const name = logNameOf(instance);
     if (name === null) return;
-    for (const { leaf, vkey, previous, reason, handover } of instance.keys) {
-      const signatures = (handover?.split("\n") ?? []).flatMap((line) => parseSignatureLine(line) ?? []);
-      if (signatures.length === 0) continue;
-      const size = leaf + 1;
-      const root = await rootAt(this.#store, INSTANCE_TREE, size);
-      const checkpoint = formatNote({ text: checkpointText(instanceOrigin(name), { size, root }), signatures });
-      const path = await pathAt(this.#store, INSTANCE_TREE, inclusionPath(leaf, size));
-      const proof = formatTlogProof({ extra: null, index: leaf, path, checkpoint });
-      yield { leaf: signingKeyLeaf({ vkey, previous, reason }), proof };
+    for (const { leaf, proof } of instance.earlier) yield { leaf: fromBase64(leaf) ?? new Uint8Array(), proof };
+    const tree = {
+      rootAt: (size: number) => rootAt(this.#store, INSTANCE_TREE, size),
+      pathAt: (path: readonly PathPart[]) => this.path(INSTANCE_TREE, path),
+    };
+    for (const key of instance.keys) {
+      const handover = await handoverOf(tree, name, key);
+      if (handover !== null) yield handover;
     }
   }
 

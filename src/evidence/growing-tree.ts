@@ -5,12 +5,13 @@ import {
   type Frontier,
   frontierSubtrees,
   HASH_BYTES,
+  type PathPart,
   rootOf,
 } from "../../domain/evidence/merkle.ts";
 import type { EvidenceReads, Tile, TileName, TreeName } from "../../domain/ports/evidence-store.ts";
 import { sha256 } from "../../infra/crypto/sha256.ts";
 import { EvidenceDamaged } from "../../infra/evidence-errors.ts";
-import { frontierAt, subtreeHashes, TILE_HASHES, TILE_LEVELS } from "./tree-reads.ts";
+import { frontierAt, pathAt, subtreeHashes, TILE_HASHES, TILE_LEVELS } from "./tree-reads.ts";
 
 type Tiles = Pick<EvidenceReads, "tiles">;
 type GrowingTile = { readonly number: number; readonly bytes: Uint8Array; hashes: number; isChanged: boolean };
@@ -80,6 +81,11 @@ export class GrowingTree {
     const read = await subtreeHashes({ tiles: (names) => this.#tiles(store, names) }, this.#name, others);
     const roots = subtrees.flatMap((it) => present.get(`${it.level}/${it.index}`) ?? read[others.indexOf(it)] ?? []);
     return rootOf(sha256, { size, roots });
+  }
+
+  /** The hashes of a path that ends below this tree's size. */
+  pathAt(store: Tiles, path: readonly PathPart[]): Promise<readonly Uint8Array[]> {
+    return pathAt({ tiles: (names) => this.#tiles(store, names) }, this.#name, path);
   }
 
   /** The tiles that have changed since the last call. */

@@ -4,10 +4,11 @@ import { accountOrigin, checkpointText, type LogName } from "../../domain/eviden
 import { INSTANCE_STREAM, type InstanceEvent, type SealedRoot } from "../../domain/evidence/instance-events.ts";
 import { keyMapStream, readKeyMapSealed } from "../../domain/evidence/key-map-events.ts";
 import { type KeyLink, keysOfRecord, leafWithoutKeys } from "../../domain/evidence/leaf.ts";
-import { leafHash, textLeafHash } from "../../domain/evidence/merkle.ts";
+import { leafHash, type PathPart, textLeafHash } from "../../domain/evidence/merkle.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import {
+  type EarlierRotation,
   type EvidencePage,
   type EvidenceReads,
   INSTANCE_TREE,
@@ -22,6 +23,7 @@ import { sha256 } from "../../infra/crypto/sha256.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
+import { handoverOf } from "./handover.ts";
 import { linkedLeafHash } from "./linked-leaf-hash.ts";
 import { logNameOf } from "./log-name.ts";
 
@@ -155,7 +157,7 @@ export class PageFold {
 
   async #nameKey(named: Omit<NamedSigningKey, "leaf">): Promise<void> {
     const { vkey, previous, reason, handover } = named;
-    if (previous !== null) this.#beginGeneration();
+    if (previous !== null) await this.#beginGeneration();
     const tree = await this.#tree(INSTANCE_TREE);
     const leaf = tree.frontier().size;
     const key: NamedSigningKey = { leaf, vkey, previous, reason, handover };
@@ -163,11 +165,26 @@ export class PageFold {
     tree.append(leafHash(sha256, signingKeyLeaf({ vkey, previous, reason })));
   }
 
+  /** The rotations of the generation that ends, so that a key from before it leads to the keys of the next one. */
+  async #rotations(): Promise<readonly EarlierRotation[]> {
+    const log = logNameOf(this.#instance);
+    const rotated = this.#instance.keys.filter(({ previous }) => previous === null);
+    if (log === null || rotated.every(({ handover }) => handover === null)) return [];
+    const old = await this.#tree(INSTANCE_TREE);
+    const tree = {
+      rootAt: async (size: number) => (await old.rootAt(this.#store, size)) ?? new Uint8Array(),
+      pathAt: (path: readonly PathPart[]) => old.pathAt(this.#store, path),
+    };
+    const handovers = await Promise.all(rotated.map((key) => handoverOf(tree, log, key)));
+    return handovers.flatMap((it) => (it === null ? [] : { leaf: toBase64(it.leaf), proof: it.proof }));
+  }
+
   /** The trees of the accounts stay as they are; only what was sealed of them is begun anew. */
-  #beginGeneration(): void {
+  async #beginGeneration(): Promise<void> {
+    const earlier = [...this.#instance.earlier, ...(await this.#rotations())];
     this.#isNewGeneration = true;
     this.#sealed = [];
-    this.#instance = { ...this.#instance, keys: [], difference: null };
+    this.#instance = { ...this.#instance, keys: [], earlier, difference: null };
     const tree = GrowingTree.empty(INSTANCE_TREE);
     this.#trees.set(INSTANCE_TREE, tree);
     this.#cache.trees.set(INSTANCE_TREE, tree);

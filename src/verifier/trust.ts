@@ -132,8 +132,8 @@ export type NotSigned = { readonly reason: string } | { readonly unknown: string
 const signersIn = (signers: readonly NoteSignature[]): string => signers.map(keyText).join(" and ");
 
 /**
- * A generation has no handover of the keys before it, so a rotation before the log was reopened cannot be followed there. Null
- * in the first generation, whose files prove all rotations.
+ * A restore may have lost a rotation of the generation before, and then no handover leads to the key in force. Null in the
+ * first generation, whose files prove all rotations.
  */
 export const signedAfterReopening = (text: string): string | null => {
   const note = parseNote(text);

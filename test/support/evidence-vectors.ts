@@ -635,7 +635,8 @@ const rotations = (): readonly Vector[] => {
   world.seal(SEEN);
   const handover = world.rotate(KEY, NEXT_KEY);
   const after = world.export({ key: NEXT_KEY, tail: [handover] });
-  const reopened = smallWorld(new EvidenceWorld(ACCOUNT, 2)).export({ key: NEXT_KEY });
+  const second = smallWorld(new EvidenceWorld(ACCOUNT, 2));
+  const reopened = second.export({ key: NEXT_KEY });
   const forged = smallWorld().rotate(KEY, STRANGER, [STRANGER]);
   return [
     vector("rotated", "the old key handed over to the new one, which signed", "authentic", after),
@@ -661,6 +662,18 @@ const rotations = (): readonly Vector[] => {
     }),
     vector("rotated-new-key", "the new key was given", "authentic", after, { keys: [NEXT_KEY.vkey] }),
     vector("rotated-and-reopened", "the key was rotated before the log was reopened", "incomplete", reopened),
+    vector(
+      "rotated-and-reopened-handover",
+      "the old key handed over to the new one, which signed, before the log was reopened",
+      "authentic",
+      second.export({ key: NEXT_KEY, tail: [handover] }),
+    ),
+    vector(
+      "rotated-and-reopened-forged",
+      "the old key did not sign the handover to the key that signed after the log was reopened",
+      "incomplete",
+      second.export({ key: STRANGER, tail: [forged] }),
+    ),
     vector(
       "rotated-and-reopened-both",
       "the keys from before and after the rotation were given",

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseNote, parseVerifierKey, verifiedBy } from "../../../domain/evidence/signed-note.ts";
+import { toBase64 } from "../../../domain/evidence/bytes.ts";
+import type { HandoverLine } from "../../../domain/evidence/export-lines.ts";
+import { formatVerifierKey, parseNote, parseVerifierKey, verifiedBy } from "../../../domain/evidence/signed-note.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { ed25519Verify } from "../../../infra/crypto/ed25519.ts";
@@ -11,6 +13,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { sha256 } from "../../../infra/crypto/sha256.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEvidenceStore } from "../../../infra/sqlite/evidence-store.ts";
+import { AccountEvidence, NO_WITNESSES } from "../../../src/audit/account-evidence.ts";
 import { unsealedRoots } from "../../../src/evidence/unsealed.ts";
 import { foldToEnd } from "../../../src/sealing/folded-log.ts";
 import { LastCheckpoint } from "../../../src/sealing/last-checkpoint.ts";
@@ -18,6 +21,9 @@ import { type NewKeyDeps, reopenLog, rotateSigningKey } from "../../../src/seali
 import { sealOnce } from "../../../src/sealing/sealer.ts";
 import { Sealing } from "../../../src/sealing/sealing.ts";
 import { heldSigner } from "../../../src/sealing/signing-key.ts";
+import { startingKeys } from "../../../src/verifier/export.ts";
+import { platformHere } from "../../../src/verifier/platform.ts";
+import { followHandovers } from "../../../src/verifier/trust.ts";
 import { accountOf, appendRecord } from "../../support/evidence-log.ts";
 
 const test = suite("new signing keys and generations");
@@ -212,6 +218,36 @@ for (const when of ["before", "after"] as const)
         assert.is(await readFile(beside, "utf8"), instance?.note);
         assert.equal((await readdir(dir)).sort(), ["audit-key", "audit-key.checkpoint"]);
       }));
+
+test("a key from before a rotation and a reopening leads to the key in force by the handovers of an export", () =>
+  inFolder(async (dir) => {
+    const log = await sealedLog();
+    const node = nodeOf(log, dir);
+    await node.seal();
+    const old = (await node.store.instance()).keys[0]?.vkey ?? "";
+    const second = await rotateSigningKey(node.deps, "a new year");
+    const third = await rotateSigningKey(node.deps, "another one");
+    const copy = await copyOf(log);
+    await appendRecord(log, A, 5);
+    await node.seal();
+    await node.sealing.instance();
+    assert.is(await reopenLog(nodeOf(copy, dir).deps, "restored", null), third);
+    const reopened = nodeOf(copy, dir);
+    const fourth = await rotateSigningKey(reopened.deps, "after the restore");
+    const { store, sealing } = nodeOf(copy, dir);
+    await foldToEnd(copy, store);
+    const lines: HandoverLine[] = [];
+    for await (const { leaf, proof } of new AccountEvidence(store, sealing, NO_WITNESSES).handovers())
+      lines.push({ kind: "handover", leaf: toBase64(leaf), proof });
+    const platform = platformHere();
+    for (const given of [old, second, third, fourth]) {
+      const start = startingKeys(platform, { keys: [given], witnesses: [] }, null);
+      assert.is.not(typeof start, "string");
+      const followed = typeof start === "string" ? start : await followHandovers(platform, lines, start);
+      const current = typeof followed === "string" ? followed : followed.keys.current.map(formatVerifierKey);
+      assert.equal(current, [fourth]);
+    }
+  }));
 
 test("a log that was restored once more, right after it was reopened, is found", () =>
   inFolder(async (dir) => {
