@@ -5,6 +5,7 @@ import { defined } from "../../domain/defined.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { type AnswerExamples, BODY_OPTIONAL, documentWithNames, PROBLEMS_LISTED } from "./openapi-document.ts";
+import { OPERATION_IDS } from "./operation-ids.ts";
 import { POSITION_PATTERN } from "./position-text.ts";
 import type { JsonSchema, Route } from "./route.ts";
 import { problemsOf } from "./route-problems.ts";
@@ -25,7 +26,8 @@ const IDEMPOTENCY_KEY: JsonSchema = {
   description: "For 7 days, the same request with the same key gets the first answer again.",
 };
 
-export const operationId = (method: string, path: string): string =>
+/** For a call that has no name of its own: "postV1ThingsById". */
+const spelled = (method: string, path: string): string =>
   method.toLowerCase() +
   path
     .replaceAll("{", "by-")
@@ -33,6 +35,9 @@ export const operationId = (method: string, path: string): string =>
     .filter((word) => word !== "")
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
+
+export const operationId = (method: string, path: string): string =>
+  OPERATION_IDS[`${method} ${path}`] ?? spelled(method, path);
 
 const security = ({ who }: Route): Record<string, string[]>[] => {
   if (who === "anyone") return [];

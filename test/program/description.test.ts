@@ -3,6 +3,7 @@ import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { OPERATION_IDS } from "../../src/http/operation-ids.ts";
 import { ANSWER_EXAMPLES } from "../../src/routes/answer-examples/all.ts";
 import { PROBLEMS } from "../../src/streams/problems.ts";
 import { killPrograms, type Program, removeFolder, startProgram } from "../support/program.ts";
@@ -74,6 +75,10 @@ test("it is valid OpenAPI 3.1, and every reference leads to something", async ()
     for (const name of ref.split("/").slice(1)) found = isObject(found) ? found[name] : undefined;
     assert.ok(isObject(found), `${where} refers to ${ref}`);
   }
+});
+
+test("the ids of operations are those that were chosen for clients, one for each call", () => {
+  assert.equal(Object.fromEntries(operations().map(([call, { operationId }]) => [call, operationId])), OPERATION_IDS);
 });
 
 test("every operation has an id of its own, a tag, a summary, a success and the problems that it may answer", () => {

@@ -1,24 +1,24 @@
 import type { AnswerExamples } from "../../http/openapi-document.ts";
 
 export const TEXTS: AnswerExamples["texts"] = {
-  getVerifyHtml: '<!doctype html>\n<html lang="en">…</html>\n',
-  getV1EventsByIdPayload: '{"amount": 5}',
-  getV1EventsByIdCurl:
+  getVerifierPage: '<!doctype html>\n<html lang="en">…</html>\n',
+  getEventPayload: '{"amount": 5}',
+  getEventCurl:
     "# Repeats the delivery of evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez to a receiver of yours.\n# The signatures (Standard Webhooks, and RFC 9421) were made just now with the test secret\n#   whsec_Y291bnRlcnNpZ24sIGZvciBsb2NhbCB0ZXN0cyBvbmw=\n# as the endpoint's own secret is shown to nobody: give your receiver this one while you test.\ncurl --globoff --include --request POST 'http://localhost:3000/' \\\n  --header 'content-type: application/json' \\\n  --header 'user-agent: Countersign/0.1.0' \\\n  --header 'webhook-id: evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez' \\\n  --header 'countersign-attempt: 1' \\\n  --header 'countersign-action: refund.create' \\\n  --header 'countersign-agent: agt_ioodrg4bo46nnilzr2egl4dzne4tdh4l' \\\n  --header 'countersign-depth: 1' \\\n  --header 'traceparent: 00-6c42ff543fe7def894a579f7ae64b0d8-483c4d947ab916df-01' \\\n  --header 'webhook-timestamp: 1795880548' \\\n  --header 'webhook-signature: v1,6EHEy63RtbM90QLtQsVizwPtscrIa3j8HQtD5GgRU6k=' \\\n  --header 'content-digest: sha-256=:foTL8PenySwDcFhmXWYVL464WAqyU05SyHe8zOucx78=:' \\\n  --header 'signature-input: sig1=(\"webhook-id\" \"countersign-attempt\" \"countersign-action\" \"countersign-agent\" \"countersign-depth\" \"webhook-timestamp\" \"content-digest\");created=1795880548;keyid=\"test\";alg=\"hmac-sha256\"' \\\n  --header 'signature: sig1=:vZSmgzm15CU1aE9Izp+mKPvf2wRynF/AzxsWHX6++HY=:' \\\n  --data-raw '{\"amount\":5}'\n",
-  getV1Stream:
+  streamChanges:
     'retry: 3000\nid: lg6a-0000000000000236\n\nid: lg6a-0000000000000240\ndata: {"topic":"events","id":"evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez","status":"delivered","position":"lg6a-0000000000000240"}\n\n',
-  getV1AuditStream:
+  streamRecords:
     'retry: 3000\nid: 146-c959f42c\n\nid: 147-c959f42c\ndata: {"specversion":"1.0","id":"a8e6acc9-aed1-832a-a592-afefd03d40c4","type":"io.countersign.EventDelivered.v1","subject":"delivery-evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez","time":"2026-11-28T15:42:22.145Z","datacontenttype":"application/json","position":"lg6a-0000000000000240","data":{"event_id":"evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez","at":"2026-11-28T15:42:22.145Z"}}\n\n',
-  getV1AuditKey: "countersign.example/instance+9d5573a5+ARVFulvDLA3RaxSrxH1J9OueyAuMDMGf58uCHvX08zpG\n",
-  getV1AuditInstanceCheckpoint:
+  getAuditKey: "countersign.example/instance+9d5573a5+ARVFulvDLA3RaxSrxH1J9OueyAuMDMGf58uCHvX08zpG\n",
+  getInstanceCheckpoint:
     "countersign.example/instance\n10\nvn1OkFWZ1DZUOWGaJMaHU1eSQ+dENx6T6yeWuxtUFa8=\n\n— countersign.example/instance nVVzpeb+MvBhZG/svMVWeVPUVgvmejWJalfdYTxoEZOvP3oHZnajuh1VZTo+7+MsoU6KyS+SxmqeBjKYW+x28FBb6AU=\n",
-  getV1AuditCheckpoint:
+  getCheckpoint:
     "countersign.example/accounts/acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4\n147\nsIqqb2BxG5uX27QtFXKZTM31M5TXFdQFg1Ck+CxJbFE=\n\n— countersign.example/instance nVVzpbKB3w631zVHnjxUWyFrMcfvG6JxuBIuJthEmBLzxaIuvANujOYhYTcPQksHbbDY0wUR+Z/e4qVvtYVJmNEtHwM=\n",
-  getV1AuditProof:
+  getProof:
     "c2sp.org/tlog-proof@v1\nindex 0\nkrznv6BmK2PlTLeQQg8job7Q0VBG5HyHrFGWbFKHVK4=\nmagqO6gcHUTag0kJ6zgLkPcoNXtvtHMyG2a7wvNG0rM=\neh0ov4iPPf3DItJBd7TD2tAHrKbHpCZ/BXlmxip0fBI=\n0s39xmhy+m1qtNdazssb0H6NCGBRRPhgMcVXf1vtNPM=\nG6FHE7fAV+q+zNgJhWJQLh9vM4C6L98Mfd+fQD/b6dM=\nYSRrZtaRCMsygxieZzNqL7HqgXY2RktFwnOMLH24yuM=\nJ95HnevqNeMUyBmZxjjhIYYn3M2ZuwkJ3LQ8720Wzrc=\n84VKk4Lo4GRDgzobqClEARWTMpZrlxqqxcGjSKgzuA0=\n\ncountersign.example/accounts/acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4\n147\nsIqqb2BxG5uX27QtFXKZTM31M5TXFdQFg1Ck+CxJbFE=\n\n— countersign.example/instance nVVzpbKB3w631zVHnjxUWyFrMcfvG6JxuBIuJthEmBLzxaIuvANujOYhYTcPQksHbbDY0wUR+Z/e4qVvtYVJmNEtHwM=\n",
-  getV1AuditExport:
+  exportRecords:
     '{"kind":"header","account":"acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4","origin":"countersign.example/accounts/acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4","key":"countersign.example/instance+9d5573a5+ARVFulvDLA3RaxSrxH1J9OueyAuMDMGf58uCHvX08zpG","from_index":0,"to_index":147,"filter":null}\n{"kind":"record","index":0,"leaf":"eyJhY2NvdW50IjoiYWNjX3ptbDdyN3p5anh4cnM3aTdmcmsydTdlZ3J6dXh4a3E0IiwiYWN0b3IiOnsiaWQiOiJtZW1fNW03dnBsaDJpNWlvZjN5MmppbDdhN2I3enh5anA2ajciLCJraW5kIjoibWVtYmVyIn0sImRhdGEiOnsiYWNjb3VudCI6ImFjY196bWw3cjd6eWp4eHJzN2k3ZnJrMnU3ZWdyenV4eGtxNCIsImFkZHJlc3MiOiJlbWxfaXFqNndsanNjZWpvN2puZ2pxbTdicTZ3dWdhYmdtc2giLCJhdCI6IjIwMjYtMTEtMjhUMTU6NDI6MjAuODk4WiIsImNsaWVudCI6eyJjb21taXRtZW50IjoiMzIxMjgwOTQ1ODZjZmFjMmYzNGUyNmM2ZTMxYzljNWYwMjk4ODEyYzQ2NGRlZGUzODRhN2YwNDk4NjMxZjI2MCIsImlkIjoicGVyXzNqejdxenBsMnB3NHphNnVtamwzd2l3anU1eXlnZGNmIiwic2l6ZSI6Mzh9LCJlbWFpbCI6eyJjb21taXRtZW50IjoiOWNjODQ0NWFjMGUzMjIwYTA4NzI0ZjI0MmI2ZjE4MWY0NDZiM2NlMzE1OTVjNGEwMTE2NGI2NDJiOGU4Njk4MyIsImlkIjoicGVyX3JsZmVqZzdtbGF4eXk2YzRueDR1Z3V4NXJsdWVoZ3RjIiwic2l6ZSI6Mzl9LCJtZW1iZXIiOiJtZW1fNW03dnBsaDJpNWlvZjN5MmppbDdhN2I3enh5anA2ajciLCJvcGVucyI6eyJncmFudCI6Ijk1MjYxZWEyN2NkNTZkNDE1NWRlOGU0NDExYWE5MmFhODkzOGM4OWRhOGRiNTdhNGNkM2UzNmJhNTg1NjdhNDIiLCJuYW1lIjoiTXkgYWNjb3VudCIsInBsYW4iOiJzY2FsZSIsInRpbWVfem9uZSI6IlVUQyJ9LCJwYXNzd29yZCI6IjY0MDlhNmMxNTM3Mzg2NjBlNGNlZTNhZWIwZWFhZjZiYzE4YTNmYjhmMmNmMGU5ZTVmNzMzZDc4MGY0NDAxZDEifSwiaWQiOiI5MTQxNDc2Zi1iOWUxLThmZWItYTZmZS01OTMyOTFlODdhZmYiLCJpbmRleCI6MCwia2V5cyI6eyJlbWxfaXFqNndsanNjZWpvN2puZ2pxbTdicTZ3dWdhYmdtc2giOlswLG51bGxdLCJtZW1fNW03dnBsaDJpNWlvZjN5MmppbDdhN2I3enh5anA2ajciOlswLG51bGxdLCJwZXJfM2p6N3F6cGwycHc0emE2dW1qbDN3aXdqdTV5eWdkY2YiOlswLG51bGxdLCJwZXJfcmxmZWpnN21sYXh5eTZjNG54NHVndXg1cmx1ZWhndGMiOlswLG51bGxdfSwibWV0YSI6eyJjYXVzYXRpb25faWQiOm51bGwsImNvbW1hbmRfaWQiOiJjbGFpbS1tZW1fNW03dnBsaDJpNWlvZjN5MmppbDdhN2I3enh5anA2ajctY21kXzRtejJpNWp3cXFrZm9kZWV4dGNnM21vczU2Z2hubnY0Iiwic2NoZW1hIjoxLCJzcGFuX2lkIjoiMDQyNGQ4YjI5NzMxNDQ4NiIsInRyYWNlX2lkIjoiOTFjNDM2ODBjOWVmY2ZkNGYwMzU0M2JkZmMzNzVjZTUifSwicmVjb3JkZWRfYXQiOiIyMDI2LTExLTI4VDE1OjQyOjIwLjg5OFoiLCJyZXZpc2lvbiI6MCwic3RyZWFtIjoiZW1haWwtZW1sX2lxajZ3bGpzY2VqbzdqbmdqcW03YnE2d3VnYWJnbXNoIiwic3ViamVjdCI6ImVtbF9pcWo2d2xqc2Nlam83am5nanFtN2JxNnd1Z2FiZ21zaCIsInR5cGUiOiJFbWFpbENsYWltZWQiLCJ2IjoxfQ==","leaf_hash":"TZ+MVG4HQNzsBn5ermj0jTYLUlnDZP6VRqrMMGn+ZEk="}\n{"kind":"checkpoint","text":"countersign.example/accounts/acc_zml7r7zyjxxrs7i7frk2u7egrzuxxkq4\\n147\\nsIqqb2BxG5uX27QtFXKZTM31M5TXFdQFg1Ck+CxJbFE=\\n\\n— countersign.example/instance nVVzpbKB3w631zVHnjxUWyFrMcfvG6JxuBIuJthEmBLzxaIuvANujOYhYTcPQksHbbDY0wUR+Z/e4qVvtYVJmNEtHwM=\\n","count":147}\n',
-  getStatus: '<!doctype html>\n<html lang="en">…</html>\n',
+  getStatusPage: '<!doctype html>\n<html lang="en">…</html>\n',
   getMetrics:
     "# HELP process_cpu_user_seconds_total Total user CPU time spent in seconds.\n# TYPE process_cpu_user_seconds_total counter\nprocess_cpu_user_seconds_total 12.34\n",
 };

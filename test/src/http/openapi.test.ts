@@ -44,7 +44,8 @@ test("every operation has its own id, a tag, and the problem as what else may co
     assert.equal(operation.responses.default, { $ref: "#/components/responses/Problem" });
   }
   assert.is(document.paths["/v1/webhooks/{provider}/{source_id}"].post.operationId, "ingest");
-  assert.is(operationId("POST", "/v1/events/{id}/replay"), "postV1EventsByIdReplay");
+  assert.is(operationId("POST", "/v1/events/{id}/replay"), "replayEvent");
+  assert.is(operationId("POST", "/v1/things/{id}/turn"), "postV1ThingsByIdTurn");
 });
 
 test("the description lists the credentials, parameters and answers of each call", async () => {
