@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation } from "mongodb";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { RecordName } from "../../domain/ports/view-store.ts";
-import { batched } from "./batched.ts";
+import { batched } from "../batched.ts";
 import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
 import type { Checkpoint, Collections, ViewCheckpoint } from "./folding.ts";

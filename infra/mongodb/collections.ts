@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
-import { endOfRun } from "./batched.ts";
+import { endOfRun } from "../batched.ts";
 import { mongoCheckpoints } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import type { StoredDocument } from "./documents.ts";

@@ -1,4 +1,6 @@
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { Document, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
+import { batched } from "../batched.ts";
 import { nameOf } from "../record-name.ts";
 import { ViewsUnavailable } from "../view-errors.ts";
 import { isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
@@ -12,6 +14,18 @@ export type SqliteViewStoreOptions = {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
 };
+
+/** One view's part of a page of the log. */
+type Commit = {
+  readonly view: string;
+  readonly after: Position | null;
+  readonly upTo: Position;
+  readonly named: string | null;
+  readonly documents: ReadonlyMap<string, Document | null>;
+  readonly absent: (id: string) => boolean;
+};
+
+type Outcome = "committed" | "stale" | Error;
 
 type Table = { readonly upsert: Statement; readonly remove: Statement };
 
@@ -117,6 +131,33 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
     }
   };
 
+  /** "stale", with nothing written, if the view's checkpoint is another. */
+  const written = ({ view, after, upTo, named, documents, absent }: Commit): "committed" | "stale" => {
+    const into = writer(view);
+    if (Number(into.advance.run(upTo, named, after).changes) === 0) return "stale";
+    for (const [id, document] of documents) if (document !== null || !absent(id)) write(into, id, document, words);
+    return "committed";
+  };
+  const inTransaction = (commits: readonly Commit[]): ReadonlyMap<Commit, Outcome> =>
+    writing(() => {
+      database.exec("BEGIN IMMEDIATE");
+      const outcomes = new Map(commits.map((commit) => [commit, written(commit)]));
+      database.exec("COMMIT");
+      return outcomes;
+    });
+  const committed = (commits: readonly Commit[]): ReadonlyMap<Commit, Outcome> => {
+    try {
+      return inTransaction(commits);
+    } catch (error) {
+      const [only, ...others] = commits;
+      if (only !== undefined && others.length === 0) return new Map([[only, error as Error]]);
+      // Nothing is written, and one view's failure must not stop the others.
+      return new Map(commits.flatMap((commit) => [...committed([commit])]));
+    }
+  };
+  /** The views that have folded the same page commit at the same time, and share a transaction. */
+  const commitTogether = batched(async (commits: readonly Commit[]) => committed(commits));
+
   return {
     async get(view, id) {
       const text = reading(() => queries.get(view, id));
@@ -137,21 +178,13 @@ export const sqliteViewStore = ({ path, schemas }: SqliteViewStoreOptions): View
         return new Map(ids.map((id) => [id, { document: documents.get(id) ?? null, position: null }]));
       }),
 
-    async commit(view, after, upTo, { documents, record, absent }) {
+    async commit(view, after, upTo, { documents, record, absent = () => false }) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const named = record === undefined ? null : JSON.stringify(nameOf(record));
-      return writing(() => {
-        const into = writer(view);
-        database.exec("BEGIN IMMEDIATE");
-        if (Number(into.advance.run(upTo, named, after).changes) === 0) {
-          rollback();
-          return "stale";
-        }
-        for (const [id, document] of documents)
-          if (document !== null || absent?.(id) !== true) write(into, id, document, words);
-        database.exec("COMMIT");
-        return "committed";
-      });
+      const commit: Commit = { view, after, upTo, named, documents, absent };
+      const outcome = (await commitTogether(commit)).get(commit);
+      if (outcome === "committed" || outcome === "stale") return outcome;
+      throw outcome ?? new Error(`view ${view}: the commit has no outcome`);
     },
 
     drop: async (view, log) => writing(() => emptyView(database, byName, view, log)),

@@ -60,10 +60,11 @@ export const foldPage = (
   const namedSoFar = new Set<string>();
   const changes: DocumentChange[] = [];
 
-  const isFolded = (id: string, { position }: RecordedEvent): boolean => {
-    const reached = loaded.get(id)?.position ?? null;
-    return reached !== null && reached >= position;
-  };
+  // It is empty for nearly every page, as only engines without transactions can have documents ahead of the checkpoint.
+  const reached = new Map<string, Position>();
+  for (const [id, { position }] of loaded) if (position !== null) reached.set(id, position);
+  const isFolded = (id: string, { position }: RecordedEvent): boolean =>
+    reached.size > 0 && (reached.get(id) ?? "") >= position;
   const current = (id: string): Document | null => {
     const document = changed.get(id);
     return document === undefined ? (loaded.get(id)?.document ?? null) : document;

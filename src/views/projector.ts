@@ -33,8 +33,8 @@ export type ProjectorOptions = {
   readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
-/** A document that several records of a page change is written once; larger pages would make a stop slower. */
-const PAGE_MAX = 4_096;
+/** A document that several records of a page change is written once; the records of a larger page outlive the young heap. */
+const PAGE_MAX = 1_024;
 /** The log is also read this often: its hint after an append may be lost, and another process may drop a view. */
 const POLL_MS = 1_000;
 const GATHER_MS = 10;

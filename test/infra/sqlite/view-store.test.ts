@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -117,6 +117,52 @@ test("a commit that failed leaves no number of a word that it gave", async ({ pa
   assert.is(await views.commit("things.v1", "1", "2", { documents: two }), "committed");
   assert.equal(await views.get("things.v1", "a"), { account: "one", at: 1 });
   assert.equal(await views.get("things.v1", "b"), { account: "failed", at: 1 });
+  await views.close();
+});
+
+/** A frame of the WAL that ends a transaction tells the size of the database (https://sqlite.org/fileformat2.html, 4.1). */
+const transactionsIn = (path: string): number => {
+  const wal = readFileSync(`${path}-wal`);
+  const frame = 24 + wal.readUInt32BE(8);
+  let transactions = 0;
+  for (let at = 32; at + frame <= wal.length; at += frame) if (wal.readUInt32BE(at + 4) !== 0) transactions += 1;
+  return transactions;
+};
+
+test("views that commit at the same time share a transaction, and only one of them may be stale", async ({ path }) => {
+  const views = sqliteViewStore({ path, schemas: [schema, { ...schema, name: "others.v1" }] });
+  const before = transactionsIn(path);
+  const documents = new Map([["a", { at: 1 }]]);
+  const outcomes = await Promise.all([
+    views.commit("things.v1", null, "1", { documents }),
+    views.commit("others.v1", "0", "1", { documents }),
+  ]);
+  assert.equal(outcomes, ["committed", "stale"]);
+  assert.equal([await views.position("things.v1"), await views.position("others.v1")], ["1", null]);
+  assert.is(await views.get("others.v1", "a"), null);
+  await Promise.all([
+    views.commit("things.v1", "1", "2", { documents }),
+    views.commit("others.v1", null, "2", { documents }),
+  ]);
+  assert.is(transactionsIn(path) - before, 2);
+  await views.close();
+});
+
+test("a view whose commit fails takes none of the views with it that commit at the same time", async ({ path }) => {
+  const views = sqliteViewStore({ path, schemas: [schema, { ...schema, name: "others.v1" }] });
+  const refused = thrown(() =>
+    views.commit("things.v1", null, "1", {
+      documents: new Map([
+        ["a", { at: 1 }],
+        ["b".repeat(600), { at: 1 }],
+      ]),
+    }),
+  );
+  const other = views.commit("others.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
+  assert.instance(await refused, TypeError);
+  assert.is(await other, "committed");
+  assert.equal([await views.position("things.v1"), await views.get("things.v1", "a")], [null, null]);
+  assert.equal([await views.position("others.v1"), await views.get("others.v1", "a")], ["1", { at: 1 }]);
   await views.close();
 });
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { batched } from "../../../infra/mongodb/batched.ts";
+import { batched } from "../../infra/batched.ts";
 
 const test = suite("what is asked together");
 
