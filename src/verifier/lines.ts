@@ -1,4 +1,5 @@
 import type { ExportLine } from "../../domain/evidence/export-lines.ts";
+import { hasRepeatedName } from "./repeated-names.ts";
 
 /** A file as its bytes, from the beginning each time it is asked for: an export is read twice. */
 export type Source = () => AsyncIterable<Uint8Array>;
@@ -88,11 +89,13 @@ const KINDS: Readonly<Record<Kind, { readonly members: Members; readonly optiona
   checkpoint: { members: { text: isText, count: isCount } },
 };
 
-/** Null if the line is none of an export: an unknown or missing member is as bad as an unknown kind. */
+/** Null if the line is none of an export: an unknown, missing or repeated member is as bad as an unknown kind. */
 export const parseLine = (bytes: Uint8Array): ExportLine | null => {
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    const text = decoder.decode(bytes);
+    value = JSON.parse(text);
+    if (hasRepeatedName(text)) return null;
   } catch {
     return null;
   }

@@ -412,6 +412,17 @@ const changedRecords = (world: EvidenceWorld): readonly Vector[] => {
       withLeaf(full, 3, (text) => text.replace(":", ": ")),
       { index: 3 },
     ),
+    vector("two-leaves", "a record has two leaves, and readers differ in which of them they take", "broken", "", {
+      files: { "two-leaves.ndjson": ndjson(full).replace('"index":3,', '"index":3,"leaf":"e30=",') },
+    }),
+    vector("two-kinds", "a line is a record to some readers, and a proof to others", "broken", "", {
+      files: {
+        "two-kinds.ndjson": ndjson(full).replace(
+          '{"kind":"record","index":3,',
+          '{"kind":"record","index":3,"kind":"proof","hashes":[]}\n$&',
+        ),
+      },
+    }),
     vector(
       "other-account",
       "the leaf of another account stands in place of one",
