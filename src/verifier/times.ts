@@ -17,6 +17,7 @@ export class Times {
   /** For each head the earliest time of it and of all larger ones. */
   readonly #latest: readonly number[];
   #next = 0;
+  #last = -1;
   /** The latest time at which a tree was cosigned that the records have outgrown. */
   #since = Number.NEGATIVE_INFINITY;
   readonly found: TimeConflict[] = [];
@@ -38,6 +39,9 @@ export class Times {
 
   take({ index, recorded_at }: Leaf): void {
     if (this.#heads.length === 0) return;
+    // The tail of an export begins before the record that seals its key map.
+    if (index < this.#last) [this.#next, this.#since] = [0, Number.NEGATIVE_INFINITY];
+    this.#last = index;
     for (let it = this.#heads[this.#next]; it !== undefined && it.size <= index; it = this.#heads[this.#next]) {
       this.#since = Math.max(this.#since, it.time);
       this.#next += 1;
