@@ -1,5 +1,5 @@
 import { fromBase64, utf8 } from "../../domain/evidence/bytes.ts";
-import { accountOrigin, checkpointText, instanceOrigin } from "../../domain/evidence/checkpoint.ts";
+import { accountOrigin, checkpointText } from "../../domain/evidence/checkpoint.ts";
 import { keyHashOf, type MapProof } from "../../domain/evidence/key-map.ts";
 import { KeyMapTrie } from "../../domain/evidence/key-map-rows.ts";
 import type { KeyLink } from "../../domain/evidence/leaf.ts";

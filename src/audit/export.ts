@@ -32,6 +32,8 @@ export type Exported = {
    * to one checkpoint. Null if the export has the records of all erasures, or no values.
    */
   readonly erasures?: ((record: RecordedEvent) => AsyncIterable<ExportLine>) | null;
+  /** `TAIL_RECORDS_MAX` but in tests. */
+  readonly tailMax?: number;
 };
 
 export type ExportDeps = {
@@ -43,6 +45,11 @@ export type ExportDeps = {
   readonly records: (account: string, indexes: readonly number[]) => Promise<readonly RecordedEvent[]>;
 };
 
+/**
+ * Records of a tail. It has those of other keys as well, and only an account whose key map is minutes behind has so many: the
+ * export then proves that it is whole up to the last of them, and a verifier calls it incomplete.
+ */
+const TAIL_RECORDS_MAX = 131_072;
 /** Records that are in memory at a time. */
 const PAGE = 64;
 /** Hashes of a proof that are written at a time. */
@@ -155,23 +162,32 @@ async function* withSeal(pages: AsyncIterable<readonly number[]>, seal: number |
   if (seal !== undefined) yield [seal];
 }
 
-/** The records of the map's chain, then all that the map does not cover, among them the record that sealed it. */
-async function* withTail(pages: AsyncIterable<readonly number[]>, covered: number, size: number) {
+/** Where the tail ends: at the checkpoint's size, unless the map is far behind. */
+const tailEnd = ({ end, map, tailMax = TAIL_RECORDS_MAX }: Pick<Exported, "end" | "map" | "tailMax">): number =>
+  map === null ? end.size : Math.min(end.size, map.sealed.size + tailMax);
+
+/** The records of the map's chain, then those of the tail and the record that sealed the map, which is among them or later. */
+async function* withTail(pages: AsyncIterable<readonly number[]>, exported: Exported) {
   yield* inPages(pages);
-  yield* allIndexes(covered, size);
+  const { map } = exported;
+  if (map === null) return;
+  const to = tailEnd(exported);
+  yield* allIndexes(map.sealed.size, to);
+  if (map.sealed.index >= to) yield [map.sealed.index];
 }
 
 /**
- * All records that the map does not cover, but the one that sealed it; those of the key with their payloads. They stand
+ * The records that the map does not cover, but the one that sealed it; those of the key with their payloads. They stand
  * behind all `record` lines and are given anew when an export goes on where it was cut off, as the map may be another one
  * then.
  */
 async function* tailLines(
   deps: ExportDeps,
-  { account, end: { size }, map, payloads }: Pick<Exported, "account" | "end" | "map" | "payloads">,
+  exported: Pick<Exported, "account" | "end" | "map" | "payloads" | "tailMax">,
 ): AsyncGenerator<ExportLine, void> {
+  const { account, map, payloads } = exported;
   if (map === null) return;
-  for await (const page of allIndexes(map.sealed.size, size))
+  for await (const page of allIndexes(map.sealed.size, tailEnd(exported)))
     for (const { index, leaf, keys, record } of await leavesAt(deps, account, page)) {
       if (index === map.sealed.index) continue;
       yield { kind: "tail", index, leaf: toBase64(leaf) };
@@ -188,7 +204,7 @@ export async function* exportLines(deps: ExportDeps, exported: Exported): AsyncG
   const announced = payloads === null ? {} : { payloads: true as const };
   yield lineOf({ kind: "header", account, origin, key: exported.verifierKey, ...range, filter, ...announced });
   const pages = () => (indexes === null ? allIndexes(from, to) : withSeal(indexes(), map?.sealed.index));
-  const withAll = () => (indexes === null ? pages() : withTail(indexes(), map?.sealed.size ?? size, size));
+  const withAll = () => (indexes === null ? pages() : withTail(indexes(), exported));
   let count = 0;
   for await (const page of pages()) {
     const left = page.filter((index) => index >= resumeFrom);

@@ -44,7 +44,12 @@ export const evidenceService = async (
   {
     witnessed = NO_WITNESSES,
     limits,
-  }: { readonly witnessed?: Witnessed; readonly limits?: { readonly accountMax: number; readonly max: number } } = {},
+    tailMax,
+  }: {
+    readonly witnessed?: Witnessed;
+    readonly limits?: { readonly accountMax: number; readonly max: number };
+    readonly tailMax?: number;
+  } = {},
 ) => {
   const store = sqliteEvidenceStore(":memory:");
   const follower = await folded(log, store);
@@ -63,6 +68,7 @@ export const evidenceService = async (
       ...{ evidence, views, log, payloads: payloads(log, randomness) },
       calls: { payloadRead: (_, subject) => void read.push(subject) },
       ...(limits === undefined ? {} : { exportLimits: limits }),
+      ...(tailMax === undefined ? {} : { tailMax }),
     }),
   ]);
   const fold = async (): Promise<void> => {

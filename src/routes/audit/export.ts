@@ -21,6 +21,8 @@ import { type ExportPayloadsDeps, erasedLines, payloadLines } from "./export-pay
 export type ExportDeps = ExportPayloadsDeps & {
   readonly evidence: AccountEvidence | null;
   readonly exportLimits?: AnswerLimits;
+  /** `TAIL_RECORDS_MAX` but in tests. */
+  readonly tailMax?: number;
 };
 
 /** Each export reads the log all the time, and takes some 200 KiB of memory. */
@@ -258,13 +260,15 @@ const answer = async (deps: ExportDeps, evidence: AccountEvidence, call: Asked, 
   const payloads = call.query.payloads === undefined ? null : payloadLines(deps, call as unknown as Call, erasureOf);
   const erasures = payloads === null || plan.filter === null ? null : erasedLines(erasureOf);
   const records = (of: string, indexes: readonly number[]) => eventsAt(deps, of, indexes);
-  const lines = exportLines({ evidence, records }, { ...plan, account, verifierKey, payloads, erasures });
+  const { tailMax } = deps;
+  const exported = { ...plan, account, verifierKey, payloads, erasures, ...defined({ tailMax }) };
+  const lines = exportLines({ evidence, records }, exported);
   const body = Readable.from(chunksOf(call as unknown as Call, lines), { objectMode: false });
   body.once("close", onEnd);
   return { status: 200, headers: HEADERS, body };
 };
 
-const exported = (deps: ExportDeps): Handler<{ query: typeof QUERY }> => {
+const streamed = (deps: ExportDeps): Handler<{ query: typeof QUERY }> => {
   const open = answerSlots("exports", deps.exportLimits ?? EXPORT_LIMITS);
   return async (call) => {
     const { principal } = call;
@@ -302,6 +306,6 @@ export const exportRoutes = (deps: ExportDeps): readonly Route[] => [
     produces: "application/x-ndjson",
     problems: ["not-sealed", "view-behind", "overloaded", "unavailable"],
     reads: [VIEW],
-    handle: exported(deps),
+    handle: streamed(deps),
   }),
 ];

@@ -353,6 +353,25 @@ test(
   }),
 );
 
+test(
+  "a tail has a limit, and an export beyond it says up to where nothing is left out",
+  withWorld(
+    async (world) => {
+      await records(world, A, 30);
+      await world.seal(A);
+      await records(world, A, 29, 30);
+      await world.seal();
+      const { text } = await world.get(A, EXPORT, { source_id: sourceId("b") });
+      const tails = linesOf(text).filter(({ kind }) => kind === "tail");
+      // The record that seals the map is the first one that the map does not cover, and is no line of the tail.
+      assert.equal([tails.length, tails.at(-1)?.index], [19, 49]);
+      const report = await verdictOf(world, text);
+      assert.equal([report.verdict, report.fault, report.complete?.size], ["incomplete", null, 50]);
+    },
+    [undefined, { tailMax: 20 }],
+  ),
+);
+
 const EVENT = `evt_${"k".repeat(32)}`;
 
 /** An event of the source, whose payload was erased by somebody else, so that the source's records do not say it. */
