@@ -187,6 +187,49 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     assert.is(await program.stop(), 0, program.output());
   });
 
+  test("the events of a replay are listed by it, with their states, and for no other account", async () => {
+    const program = await start();
+    const [client, other] = [await signUp(program.url), await signUp(program.url)];
+    const [[source], [elsewhere]] = [await hook(client), await hook(client)];
+    target.answer((_arrival, response) => response.writeHead(422).end());
+    const fail = async (from: HookSource, name: string): Promise<string> => {
+      const { event_id: id } = (await from.send(name, { name })).body;
+      await until(`${name} has failed`, async () => (await statusOf(client, id)) === "failed");
+      return id;
+    };
+    const [mended, broken] = [await fail(source, "mended"), await fail(source, "broken")];
+    const beside = await fail(elsewhere, "beside");
+    target.answer(({ body }, response) => response.writeHead(body.includes("broken") ? 422 : 200).end());
+    const filter = { status: "failed", source_id: source.id };
+    const begun = await client.call("POST", "/v1/replays", { filter }, { "idempotency-key": "listed" });
+    const { id } = begun.body;
+    const replay = async () => (await client.call("GET", `/v1/replays/${id}`)).body;
+    await until("it has ended", async () => {
+      const { status, delivered, failed } = await replay();
+      return status === "done" && delivered === 1 && failed === 1;
+    });
+    await client.call("POST", `/v1/events/${beside}/replay`);
+    await until("the other is delivered", async () => (await statusOf(client, beside)) === "delivered");
+    const listed = async (query: string, by: Client = client): Promise<readonly string[]> => {
+      const { status, body } = await by.call("GET", `/v1/events?replay=${id}${query}`);
+      assert.is(status, 200);
+      return body.data.map((it: { readonly id: string }) => it.id);
+    };
+    assert.equal(await listed(""), [broken, mended]);
+    assert.equal(await listed("&status=delivered"), [mended]);
+    assert.equal(await listed("&status=failed,blocked"), [broken]);
+    assert.equal(await listed("&origin=source&status=delivered"), [mended]);
+    assert.equal(await listed("&origin=system"), []);
+    assert.equal(await listed(`&source_id=${elsewhere.id}`), []);
+    const first = (await client.call("GET", `/v1/events?replay=${id}&limit=1`)).body;
+    const second = (await client.call("GET", `/v1/events?replay=${id}&limit=1&cursor=${first.next_cursor}`)).body;
+    assert.equal([first.data[0].id, second.data[0].id, second.next_cursor], [broken, mended, null]);
+    assert.equal(await listed("", other), []);
+    const never = await client.call("GET", `/v1/events?replay=rpl_${"a".repeat(32)}`);
+    assert.equal([never.status, never.body.data], [200, []]);
+    assert.is(await program.stop(), 0, program.output());
+  });
+
   test("cancelled in its middle it stops, what it has sent is delivered, and another replay takes the rest", async () => {
     const count = 200;
     const it = await failedEvents(count);

@@ -13,6 +13,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
+import { WITH_NOTIFICATIONS, WITHOUT_NOTIFICATIONS } from "./event-origins.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
@@ -33,12 +34,9 @@ const VIEWS: readonly FixedView[] = [
   ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
 ];
 const FILTER_NAMES = [
-  ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate"],
+  ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate", "replay"],
   ...["range", "from", "to", "q"],
 ];
-/** The service's own notifications to endpoints are events, too; they are shown on request. */
-const WITHOUT_NOTIFICATIONS = "source,agent";
-const WITH_NOTIFICATIONS = "source,agent,system";
 
 const filters = () => [
   { name: "range", label: "Received", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
@@ -49,8 +47,10 @@ const filters = () => [
   { name: "endpoint_id", label: "Endpoint", choices: namesOf("end_"), expects: null },
   { name: "source_id", label: "Source", choices: namesOf("src_"), expects: null },
   { name: "agent_id", label: "Agent", choices: namesOf("agt_"), expects: null },
+  { name: "policy_id", label: "Policy", choices: namesOf("pol_"), expects: null },
   { name: "action", label: "Action", choices: [], expects: null },
   { name: "run", label: "Run", choices: [], expects: null },
+  { name: "replay", label: "Replay", choices: [], expects: null },
 ];
 
 /** What the API is asked for; `range` is relative and stays so in the address. */

@@ -4,6 +4,7 @@ import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import { useList } from "../shell/use-list.ts";
 import { whyOf } from "./why.ts";
 
@@ -45,6 +46,11 @@ export const PolicyDecisions = ({ id }: { readonly id: string }) => {
   if (!isLoaded && problem === null) return <Loading rows={8} />;
   return (
     <div>
+      <p class="row">
+        <a class="btn" href={hrefOf("/events", { policy_id: id })}>
+          Filter, save or replay them
+        </a>
+      </p>
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}

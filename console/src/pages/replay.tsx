@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { count, counted } from "../../design/format.ts";
 import { Mark, WordedMark } from "../../design/mark.tsx";
 import { Facts, Head, Id, Section, Time } from "../../design/text.tsx";
@@ -7,18 +8,35 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Thing } from "./listing.tsx";
 import { replayState, replayText, skippedText, waitingText } from "./replay-text.ts";
 import { filterText } from "./replays.tsx";
 
 type Replay = AnswerOf<"GET /v1/replays/{id}">;
 
+/** `statuses` of the events that a figure counts; none of its list for those that were skipped, which no replay has sent. */
 const PARTS = [
-  { name: "Delivered", key: "delivered", mark: "delivered", role: "ok" },
-  { name: "Failed", key: "failed", mark: "failed", role: "fail" },
-  { name: "Waiting", key: "waiting", mark: "queued", role: "move" },
-  { name: "Skipped", key: "skipped", mark: "skipped", role: "mute" },
+  { name: "Delivered", key: "delivered", mark: "delivered", role: "ok", statuses: "delivered" },
+  {
+    name: "Failed",
+    key: "failed",
+    mark: "failed",
+    role: "fail",
+    statuses: "failed,blocked,rejected,expired,cancelled",
+  },
+  { name: "Waiting", key: "waiting", mark: "queued", role: "move", statuses: "queued,retrying" },
+  { name: "Skipped", key: "skipped", mark: "skipped", role: "mute", statuses: null },
 ] as const;
+
+type FigureProps = { readonly href: string | null; readonly children: ComponentChildren };
+
+const Figure = ({ href, children }: FigureProps) =>
+  href === null ? <div>{children}</div> : <a href={href}>{children}</a>;
+
+/** The events that it has sent or decided again, notifications included. */
+const eventsOf = (id: string, filter: { readonly status?: string; readonly endpoint_id?: string } = {}): string =>
+  hrefOf("/events", { replay: id, origin: WITH_NOTIFICATIONS, ...filter });
 
 /** What became of its events, as a bar and as figures. What is not done yet is the rest of the bar. */
 const Became = ({ replay }: { readonly replay: Replay }) => {
@@ -44,14 +62,17 @@ const Became = ({ replay }: { readonly replay: Replay }) => {
         })}
       </svg>
       <div class="sums four">
-        {PARTS.map(({ name, key, mark, role }) => (
-          <div key={key}>
+        {PARTS.map(({ name, key, mark, role, statuses }) => (
+          <Figure
+            key={key}
+            href={statuses === null || replay[key] === 0 ? null : eventsOf(replay.id, { status: statuses })}
+          >
             <span>
               <Mark name={mark} role={role} />
               {name}
             </span>
             <b>{count(replay[key])}</b>
-          </div>
+          </Figure>
         ))}
       </div>
     </>
@@ -110,7 +131,10 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
               <li key={it.endpoint_id}>
                 <Mark name="queued" role="move" />
                 <span>
-                  {counted(it.count, "event waits", "events wait")} for{" "}
+                  <a href={eventsOf(id, { status: "queued,retrying", endpoint_id: it.endpoint_id })}>
+                    {counted(it.count, "event waits", "events wait")}
+                  </a>{" "}
+                  for{" "}
                   <a href={`/endpoints/${encodeURIComponent(it.endpoint_id)}`}>
                     {nameOf(it.endpoint_id) ?? "an endpoint"}
                   </a>
@@ -136,6 +160,11 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         </Section>
       )}
       <p class="row">
+        {replay.done > replay.skipped ? (
+          <a class="btn" href={eventsOf(id)}>
+            Its events
+          </a>
+        ) : null}
         <a class="btn" href={hrefOf("/events", { ...events, status: filter.status })}>
           Events that match now
         </a>

@@ -7,6 +7,7 @@ import { useNames } from "../api/names.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import type { ExportColumn } from "./export-text.ts";
 import { Listing } from "./listing.tsx";
 import { planText, replayState, replayWord } from "./replay-text.ts";
 
@@ -40,6 +41,21 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
     ),
   },
   { name: "State", as: "a", show: (row) => <WordedMark value={replayState(row)} word={replayWord(row)} /> },
+];
+
+const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [
+  { name: "id", of: ({ id }) => id },
+  { name: "started_at", of: (row) => row.started_at },
+  { name: "events", of: ({ filter }) => filter.status },
+  { name: "from", of: ({ filter }) => name(filter.source_id ?? null) ?? filter.source_id ?? null },
+  { name: "to", of: ({ filter }) => name(filter.endpoint_id ?? null) ?? filter.endpoint_id ?? null },
+  { name: "state", of: ({ status }) => status },
+  { name: "total", of: ({ total }) => total },
+  { name: "delivered", of: ({ delivered }) => delivered },
+  { name: "failed", of: ({ failed }) => failed },
+  { name: "waiting", of: ({ waiting }) => waiting },
+  { name: "skipped", of: ({ skipped }) => skipped },
+  { name: "ended_at", of: (row) => row.ended_at },
 ];
 
 /** The plan comes first; nothing is sent before it was read. */
@@ -97,11 +113,13 @@ const New = () => {
 /** What will be sent, and what became of it? */
 const Replays = () => {
   const name = useNames();
+  const page = (cursor: string | undefined, limit: number) =>
+    call("GET /v1/replays", { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: "",
     topic: "replays",
     keyOf: ({ id }) => id,
-    page: (cursor) => call("GET /v1/replays", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
+    page: (cursor) => page(cursor, 50),
     one: (id) => call("GET /v1/replays/{id}", { params: { id } }),
     matches: () => true,
   });
@@ -111,6 +129,7 @@ const Replays = () => {
       list={list}
       columns={columns(name)}
       keyOf={({ id }) => id}
+      exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={{ title: "No replays yet", text: "A replay sends events again after their end." }}
     >
       <New />

@@ -33,7 +33,8 @@ export type EventChoices = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-const valuesOf = (given: unknown): readonly string[] =>
+/** The values of a parameter that may have several; empty without it. */
+export const valuesOf = (given: unknown): readonly string[] =>
   given === undefined ? [] : [...new Set(String(given).split(","))];
 
 const is = (field: string, value: string): Condition => ({ field, is: "=", value });

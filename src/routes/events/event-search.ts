@@ -3,13 +3,14 @@ import type { Condition, Document, FoundDocument, ViewQuery, ViewStore } from ".
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
+import { replays } from "../../../projections/replays.ts";
 import { invalid, type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
-import { typedDocument } from "../../views/typed-documents.ts";
-import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition } from "./event-choices.ts";
+import { documentIn, typedDocument } from "../../views/typed-documents.ts";
+import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition, valuesOf } from "./event-choices.ts";
 import { meaningOf, type SearchMeaning, satisfies, withIds } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;
@@ -32,6 +33,7 @@ export const EVENT_SEARCH_QUERY = {
   action: text("Only requests for this action"),
   policy_id: text("Only events on which this policy decided"),
   run: text("Only requests of this run, which is the agent's own id of a task"),
+  replay: text("Only events that this replay, begun by `POST /v1/replays`, has sent or decided again"),
   ...TIME_RANGE_QUERY,
   q: text(
     "An event's id, a sender's delivery id, a part of an event type, or what refused it: a gate, as `gate-budget`, or its code",
@@ -54,12 +56,14 @@ const TYPES_AT_ONCE = 16;
 /** Where this process filters the events, the store sends chunks that double, from the page's limit up to this. */
 const CHUNK_MAX = 500;
 
-/** Reads from a list until enough documents pass a filter that the store cannot apply. */
+/** Reads from a list until enough documents pass a filter that the store cannot apply; at most `most` of the list do. */
 const passing =
-  (list: Newest, passes: (found: FoundDocument) => boolean): Newest =>
+  (list: Newest, passes: (found: FoundDocument) => boolean, most = Number.POSITIVE_INFINITY): Newest =>
   async (query) => {
     const passed: FoundDocument[] = [];
-    for (let next = query; passed.length < query.limit; ) {
+    // How many stood before the cursor is not known.
+    const wanted = query.after === undefined ? Math.min(query.limit, most) : query.limit;
+    for (let next = query; passed.length < wanted; ) {
       const found = await list(next);
       passed.push(...found.filter(passes));
       const last = found.at(-1);
@@ -67,7 +71,7 @@ const passing =
       const after = { value: String(last.document[SORT.field]), id: last.id };
       next = { ...next, after, limit: Math.max(query.limit, Math.min(2 * next.limit, CHUNK_MAX)) };
     }
-    return passed.slice(0, query.limit);
+    return passed.slice(0, wanted);
   };
 
 type Asked = {
@@ -227,22 +231,69 @@ const meaningIn = async (views: Views, accountId: string, { ids, q }: Query): Pr
   return q === undefined ? null : await meaningOf(views, accountId, String(q));
 };
 
+type ReplayAsked = {
+  readonly filters: readonly Condition[];
+  readonly range: readonly Condition[];
+  /** Those of a list that the replay has sent or decided again, with the statuses asked for. */
+  readonly among: (list: Newest) => Newest;
+};
+
+const isOfReplay = ({ document }: FoundDocument, id: string): boolean =>
+  typedDocument<EventDocument>(document).replays?.some((it) => it.id === id) === true;
+
+/** Null if no replay is asked for; "unknown" for one that the account does not have. */
+const replayAsked = async (views: Views, accountId: string, query: Query): Promise<ReplayAsked | "unknown" | null> => {
+  if (query.replay === undefined) return null;
+  const id = String(query.replay);
+  const known = await documentIn(views, replays, id);
+  if (known === null || known.account !== accountId) return "unknown";
+  const { source_id: source, from, to } = known.filter;
+  // While it runs, the view of the events may be ahead of its count.
+  const most = known.status === "running" ? undefined : known.replayed;
+  const statuses = valuesOf(query.status);
+  return {
+    filters: source === undefined ? [] : [{ field: "origin_id", is: "=", value: source }],
+    range: [
+      { field: SORT.field, is: "<=", value: known.started_at },
+      ...(from === undefined ? [] : [{ field: SORT.field, is: ">=", value: from } as const]),
+      ...(to === undefined ? [] : [{ field: SORT.field, is: "<", value: to } as const]),
+    ],
+    among(list) {
+      const its = passing(list, (found) => isOfReplay(found, id), most);
+      return statuses.length === 0
+        ? its
+        : passing(its, ({ document }) => statuses.some((status) => status === document.status));
+    },
+  };
+};
+
+const NO_EVENT: SearchMeaning = { kind: "events", ids: [] };
+
 const searchesOf = async (views: Views, accountId: string, query: Query, range: TimeRange) => {
-  const { lists: choices, kinds } = await eventChoices(views, accountId, query);
-  const meaning = await meaningIn(views, accountId, query);
+  const ofReplay = await replayAsked(views, accountId, query);
+  const replay = ofReplay === "unknown" ? null : ofReplay;
+  // Few events of a replay have to be looked for among all: once they are found, their statuses are looked at.
+  const { lists: choices, kinds } = await eventChoices(
+    views,
+    accountId,
+    replay === null ? query : { ...query, status: undefined },
+  );
+  const meaning = ofReplay === "unknown" ? NO_EVENT : await meaningIn(views, accountId, query);
   const gate = gateCondition(query);
   const searches = await Promise.all(
     choices.map(async (choice): Promise<Search> => {
       const asked: Asked = {
         account: { field: "account", is: "=", value: accountId },
-        filters: [...eventFilters(query), ...choice],
+        filters: [...eventFilters(query), ...choice, ...(replay?.filters ?? [])],
         others: query.action === undefined ? [] : [{ field: "origin_kind", is: "=", value: "agent" }],
         range: [
           ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
           ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
+          ...(replay?.range ?? []),
         ],
       };
-      const list = await newestOf(views, asked, meaning, gate);
+      const found = await newestOf(views, asked, meaning, gate);
+      const list = replay === null ? found : replay.among(found);
       const where = everyCondition(asked);
       if (kinds === null) return { list, counted: [where] };
       return {
@@ -251,8 +302,8 @@ const searchesOf = async (views: Views, accountId: string, query: Query, range: 
       };
     }),
   );
-  // The store can count neither a text's matches nor a gate's.
-  return { searches, isCountable: meaning === null && gate === null };
+  // The store can count neither a text's matches, nor a gate's, nor a replay's.
+  return { searches, isCountable: meaning === null && gate === null && replay === null };
 };
 
 export const searchEvents = async <T>(

@@ -3,6 +3,7 @@ import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
+import { replays } from "../../../projections/replays.ts";
 import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import {
   eventDetail,
@@ -137,7 +138,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
     answers: { 200: listOf(EVENT_SUMMARY) },
-    reads: [VIEW, gateDenials.schema.name],
+    reads: [VIEW, gateDenials.schema.name, replays.schema.name],
     handle: list(deps),
   }),
   route({

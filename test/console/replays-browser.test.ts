@@ -1,0 +1,137 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { defineAction, registerAgent } from "../support/agent.ts";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { type Receiver, receiver } from "../support/receiver.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+/** A replay of events whose endpoints are well, disabled and failing, and of a bundle's step. */
+const test = suite("replays in a browser");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+/** So many failures in a row open a circuit. */
+const FAILURES = 10;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let client: Client;
+  const targets: Receiver[] = [];
+
+  type Endpoint = { readonly id: string; readonly target: Receiver; readonly source: HookSource };
+  const endpointThat = async (name: string, status: number): Promise<Endpoint> => {
+    const target = await receiver();
+    targets.push(target);
+    target.answer((_, response) => response.writeHead(status).end("{}"));
+    const { id } = await client.make("/v1/endpoints", { name, url: target.url, retry_schedule_s: [] });
+    return { id, target, source: await hookSource(client, { name: `for ${name}`, endpoint_id: id }) };
+  };
+  const fails = async (source: HookSource, name: string, payload: object = {}): Promise<void> => {
+    const { event_id: id } = (await source.send(name, payload)).body;
+    await until(
+      `${name} has failed`,
+      async () => (await client.call("GET", `/v1/events/${id}`)).body.status === "failed",
+    );
+  };
+  const plan = async () => {
+    const body = { filter: { status: "failed" }, dry_run: true };
+    return (await client.session("POST", "/v1/replays", body)).body;
+  };
+  const rowsOf = (): Promise<number> => page.evaluate<number>("document.querySelectorAll('tbody tr').length");
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    await page.shaped({});
+    client = await signUp(program.url, WHO);
+    const well = await endpointThat("billing-app", 422);
+    await fails(well.source, "mended-1");
+    await fails(well.source, "mended-2");
+    await fails(well.source, "still-broken", { broken: true });
+    well.target.answer(({ body }, response) => response.writeHead(body.includes("broken") ? 422 : 200).end("{}"));
+    const gone = await endpointThat("old-app", 422);
+    await fails(gone.source, "gone-1");
+    gone.target.answer((_, response) => response.writeHead(410).end("{}"));
+    await fails(gone.source, "gone-2");
+    const down = await endpointThat("erp-bridge", 500);
+    for (let nth = 0; nth < FAILURES; nth += 1) await fails(down.source, `down-${nth}`);
+    // What a probe sends and fails goes on waiting, however long the test takes.
+    await client.session("PATCH", `/v1/endpoints/${down.id}`, { retry_schedule_s: [3_600, 3_600, 3_600] });
+    const bank = await receiver();
+    targets.push(bank);
+    bank.answer((_, response) => response.writeHead(422).end("{}"));
+    const made = { name: "bank", url: bank.url, retry_schedule_s: [] };
+    await defineAction(client, "transfer.send", (await client.make("/v1/endpoints", made)).id);
+    const agent = await registerAgent(program.url, client, { name: "banker" });
+    await agent.bundle("transfers", [{ action: "transfer.send", payload: {} }]);
+    await until("all of that is known", async () => {
+      const { count, waiting, skipped: left } = await plan();
+      return count === 13 && waiting === 10 && left.length === 2;
+    });
+    await openSignedIn(page, program.url, { who: WHO, path: "/replays" });
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await Promise.all(targets.map((it) => it.close()));
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal(page.faults(), []));
+
+  test("the plan says what is sent, what waits and what is skipped; the result is what it said, without a tick", async () => {
+    const planned = await plan();
+    await page.click("Show the plan");
+    await page.shows("Sends 13 events. Of these 10 wait until their endpoint answers.");
+    await page.shows("2: the endpoint is disabled");
+    await page.shows("1: a step of a bundle is not sent alone");
+    await page.click("Start the replay");
+    await page.shows("2 delivered, 1 failed, 3 skipped. 10 more wait until erp-bridge answers.");
+    await page.shows("Finished");
+    const id = (await page.evaluate<string>("location.pathname")).split("/").at(-1);
+    const { body } = await client.call("GET", `/v1/replays/${id}`);
+    assert.is(body.delivered + body.failed + body.waiting, planned.count);
+    assert.is(body.waiting, planned.waiting);
+    assert.equal(body.waiting_at, planned.waiting_at);
+    const byReason = (it: typeof planned.skipped) => [...it].sort((a, b) => a.reason.localeCompare(b.reason));
+    assert.equal(byReason(body.skipped_by), byReason(planned.skipped));
+    await page.shows("2 events: the endpoint is disabled.");
+    await page.shows("1 event: a step of a bundle is not sent alone.");
+    await page.shows("10 events wait for erp-bridge: its circuit is open.");
+    const mark = await page.evaluate<string>("document.querySelector('main .st use').getAttribute('href')");
+    assert.is(mark, "#m-failed");
+  });
+
+  test("each figure leads to as many events as it says, and Back to the replay", async () => {
+    const path = await page.evaluate<string>("location.pathname");
+    for (const [name, many] of [
+      ["Delivered 2", 2],
+      ["Failed 1", 1],
+      ["Waiting 10", 10],
+      ["10 events wait", 10],
+      ["Its events", 13],
+    ] as const) {
+      await page.click(name);
+      await until(`${name} leads to ${many}`, async () => (await rowsOf()) === many);
+      await page.evaluate("history.back(); undefined");
+      await until("the replay is there again", () => page.evaluate<boolean>(`location.pathname === "${path}"`));
+      await page.shows("Its events");
+    }
+  });
+
+  test("the list of replays is saved as a file", async () => {
+    await page.open(`${program.url}/replays`);
+    await page.click("Export…");
+    await page.click("Save as CSV");
+    const csv = await page.downloaded(`replays-${new Date().toISOString().slice(0, 10)}.csv`);
+    const [head, first] = csv.split(/\r?\n/);
+    assert.is(head, "id,started_at,events,from,to,state,total,delivered,failed,waiting,skipped,ended_at");
+    assert.match(first ?? "", /,failed,,,done,16,2,1,10,3,/);
+  });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("replays in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
