@@ -4,6 +4,7 @@ import type { EventLog, Expected, Revision } from "../../domain/ports/event-log.
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
 import type { PersonalData } from "../erasure/personal-data.ts";
+import type { ByteAllowances } from "../ledgers/byte-allowances.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { encodeBody, slicesOf } from "../streams/payload-encoding.ts";
 import { payloadStream } from "../streams/payloads.ts";
@@ -25,6 +26,7 @@ export type ShownForm = {
 export type ShownFormsDeps = {
   readonly log: EventLog;
   readonly personal: Pick<PersonalData, "keep">;
+  readonly allowances: Pick<ByteAllowances, "take">;
 };
 
 const KEEP_ATTEMPTS_MAX = 64;
@@ -77,12 +79,14 @@ const keepWithPayload = async (
  * Keeps the form that a voter was shown: with the payload that it shows, so that both are erased together, else as personal
  * data that belongs to nobody. The caller appends the vote that names the commitment next.
  */
-export const keepShownForm = (
-  { log, personal }: ShownFormsDeps,
+export const keepShownForm = async (
+  { log, personal, allowances }: ShownFormsDeps,
   form: ShownForm,
   envelope: Envelope,
 ): Promise<Commitment> => {
   const { approvalId, payload, salt, bytes } = form;
+  // It counts like a payload. But nobody may be kept from deciding, so a form is kept also when the account's bytes are used up.
+  await allowances.take(envelope.account, "stored", bytes.length);
   if (payload !== null) return keepWithPayload(log, payload, form, envelope);
   const text = Buffer.from(bytes).toString("utf8");
   return personal.keep(approvalStream(approvalId), text, envelope, { member: null, salt });

@@ -32,11 +32,13 @@ import type { Job } from "../../src/delivery/job.ts";
 import { personalData } from "../../src/erasure/personal-data.ts";
 import { policyCompiler } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";
+import type { ByteAllowances } from "../../src/ledgers/byte-allowances.ts";
 import { approvalRoutes } from "../../src/routes/approvals/approvals.ts";
 import { type Aggregates, aggregates } from "../../src/streams/aggregates.ts";
 import { payloads } from "../../src/streams/payloads.ts";
 import { runCommand } from "../../src/streams/run-command.ts";
 import { caller } from "./call.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
 import { CLIENT, joinAccount } from "./members.ts";
@@ -85,9 +87,11 @@ export type HoldOptions = {
 export const approvalsWorld = ({
   log = memoryEventLog(),
   bodyReader = () => directBodyReader,
+  allowances = enoughBytes,
 }: {
   readonly log?: EventLog;
   readonly bodyReader?: (clock: Clock) => BodyReader;
+  readonly allowances?: Pick<ByteAllowances, "take">;
 } = {}) => {
   const clock = testClock();
   const reading = bodyReader(clock);
@@ -133,6 +137,7 @@ export const approvalsWorld = ({
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
       personal: personalData(over, randomness),
+      allowances,
       ...{ clock, ledgers: noLedgers, timeZoneOf: async () => "UTC" },
       calls: NO_CALLS,
       bodyReader: reading,

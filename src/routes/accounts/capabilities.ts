@@ -70,7 +70,8 @@ const CAPABILITIES = named(
       max_payload_bytes: integer,
       stored_bytes_day: {
         type: "integer",
-        description: "Of admitted and held requests, and of receivers' answers, that are stored in a day (UTC)",
+        description:
+          "Of admitted and held requests, receivers' answers and the forms that voters saw, stored in a day (UTC)",
       },
       refused_bytes_day: {
         type: "integer",

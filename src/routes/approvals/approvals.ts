@@ -24,6 +24,7 @@ import {
   type Route,
   route,
 } from "../../http/route.ts";
+import type { ByteAllowances } from "../../ledgers/byte-allowances.ts";
 import type { Envelope } from "../../streams/envelope.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { latestOf } from "../../streams/run-command.ts";
@@ -40,6 +41,7 @@ export type ApprovalsDeps = ContextDeps &
   HindranceDeps & {
     readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
     readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
+    readonly allowances: Pick<ByteAllowances, "take">;
   };
 
 type Handle<I extends Input = object> = (deps: ApprovalsDeps) => Handler<I>;

@@ -8,8 +8,10 @@ import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { openCommitment } from "../../../../src/audit/committed-values.ts";
 import type { Principal } from "../../../../src/http/route.ts";
+import type { ByteAllowances } from "../../../../src/ledgers/byte-allowances.ts";
 import { payloads } from "../../../../src/streams/payloads.ts";
 import { approvalsWorld, person } from "../../../support/approvals-world.ts";
+import { enoughBytes } from "../../../support/enough-bytes.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
 
 const test = suite("the form that a voter saw");
@@ -18,8 +20,8 @@ const BODY = '{"amount":120,"card":"4111"}';
 const REVEAL = { rule: { min_approvals: 3, reveal: ["approver"] } } as const satisfies { rule: Partial<ApprovalRule> };
 
 /** Approvals over HTTP: an approver sees no card, an admin does. */
-const started = async (over: EventLog = memoryEventLog()) => {
-  const world = approvalsWorld({ log: over });
+const started = async (over: EventLog = memoryEventLog(), allowances: Pick<ByteAllowances, "take"> = enoughBytes) => {
+  const world = approvalsWorld({ log: over, allowances });
   const { log, clock, routes } = world;
   const stored = payloads(log, randomness);
   const people = new Map<string, Principal>([
@@ -144,6 +146,28 @@ for (const [length, body] of [
     assert.ok(isErasureOf(id, erased), `the erasure of the payload is that of ${id}`);
     await erase(eventId);
     assert.equal(await openedForms(world, approvalId), [null, null, null]);
+    await close();
+  });
+
+for (const [left, isLeft] of [
+  ["with bytes left", true],
+  ["without", false],
+] as const)
+  test(`what is kept of a form counts as stored, and a vote is cast as well ${left}`, async () => {
+    const taken: (readonly [string, string, number])[] = [];
+    const { asked, call, votesCast, close } = await started(memoryEventLog(), {
+      async take(account, kind, bytes) {
+        taken.push([account, kind, bytes]);
+        return isLeft ? { giveBack: () => undefined } : null;
+      },
+    });
+    const { approvalId, digest } = await asked(1, { body: BODY, rule: { min_approvals: 3 } });
+    for (const who of ["approver", "other"]) {
+      const { shown_digest } = (await call(who, "GET", `/${approvalId}`)).body;
+      assert.is((await call(who, "POST", `/${approvalId}/approve`, { digest, shown_digest })).status, 200);
+    }
+    const [form] = (await votesCast(approvalId)).map(({ shown_form }) => shown_form as unknown as Commitment);
+    assert.equal(taken, [["acc_a", "stored", form?.size]]);
     await close();
   });
 

@@ -19,6 +19,7 @@ import { encodeBody } from "../../../../src/streams/payload-encoding.ts";
 import { payloads } from "../../../../src/streams/payloads.ts";
 import { caller } from "../../../support/call.ts";
 import { damagedLog } from "../../../support/damaged-log.ts";
+import { enoughBytes } from "../../../support/enough-bytes.ts";
 import { foldInto } from "../../../support/fold-into.ts";
 import {
   appendTo,
@@ -104,6 +105,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       payloads: payloads(log, randomness),
       formSalt: formSalts(Buffer.alloc(32, 5)),
       personal: personalData(log, randomness),
+      allowances: enoughBytes,
       renewal,
       releases: approvalReleases({ log, aggregates: streams, clock }),
       changes: noChanges,
