@@ -79,6 +79,8 @@ const FOCUS = `(() => {
 const STOPS = 40;
 
 const FEW_STOPS = 8;
+/** What has the focus may be scrolled to a little after the key. */
+const SEEN_MS = 30_000;
 
 type Watched = { readonly shift: number; readonly slowest: number; readonly what: string };
 
@@ -190,8 +192,12 @@ const inBrowser = (binary: string): void => {
       await page.shows(shows);
       for (let stop = 0; stop < STOPS; stop += 1) {
         await page.key("Tab");
-        const fault = await page.evaluate<string | null>(FOCUS);
-        if (fault !== null) wrong.push(`${path} ${width}: ${fault}`);
+        let fault: string | null = null;
+        const isSeen = async (): Promise<boolean> => {
+          fault = await page.evaluate<string | null>(FOCUS);
+          return fault === null;
+        };
+        await until("the focus is seen", isSeen, SEEN_MS).catch(() => wrong.push(`${path} ${width}: ${fault}`));
       }
     }
     assert.equal(wrong, []);

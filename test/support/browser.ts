@@ -148,6 +148,8 @@ type Shape = {
 /** A page, used as people do: by what is seen on it. Everything waits until it is there. */
 export type BrowserTab = {
   open(url: string): Promise<void>;
+  /** Runs a script in each page that is opened from now on, before the page's own. */
+  early(script: string): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
   /** All that can be read on it. */
   text(): Promise<string>;
@@ -343,6 +345,9 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
       await until("the page is loaded", () =>
         unlessReplaced(() => evaluate<boolean>("document.readyState === 'complete'"), false),
       );
+    },
+    async early(source) {
+      await send("Page.addScriptToEvaluateOnNewDocument", { source });
     },
     shows: (what) => seen(`the page shows ${what}`, async () => (await text()).includes(what)),
     hides: (what) => seen(`the page does not show ${what}`, async () => !(await text()).includes(what)),

@@ -3,7 +3,7 @@ import { call } from "./api.ts";
 
 /** Names of things by id, as far as they were read; people see a name in place of an id. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
-let isAsked = false;
+let asked: Promise<void> | null = null;
 
 type Named = { readonly id: string; readonly name: string };
 
@@ -52,12 +52,12 @@ const look = (id: string): void => {
   next.push(id);
 };
 
+/** Over once the names are read that were asked for at the start; what is drawn before would move when they come. */
+export const namesRead = (): Promise<void> => asked ?? Promise.resolve();
+
 /** The names that are known; the first component that asks makes them be read. */
 export const useNames = (): ((id: string | null) => string | null) => {
-  if (!isAsked) {
-    isAsked = true;
-    void ask();
-  }
+  asked ??= ask();
   const known = names.value;
   return (id) => {
     if (id === null) return null;

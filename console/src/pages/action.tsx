@@ -99,7 +99,7 @@ const Shown = ({ action, onDone }: { readonly action: Action; readonly onDone: (
           <>
             <span>Version {version}</span>
             <span>
-              {version === 1 ? "made" : "changed"} <Time at={at} /> by {nameOf(by) ?? by}
+              {version === 1 ? "made" : "changed"} <Time at={at} /> by {nameOf(by) ?? "a member"}
             </span>
           </>
         }

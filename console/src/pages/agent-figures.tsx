@@ -111,6 +111,7 @@ export const AgentEvents = ({ id }: { readonly id: string }) => {
       {newest.problem === null ? null : (
         <LoadError what="The list" failure={newest.problem} since={newest.since} onRetry={newest.again} />
       )}
+      {newest.body === null && newest.problem === null ? <Loading rows={3} /> : null}
       {newest.body !== null && rows.length === 0 ? <p class="soft">It has asked for nothing yet.</p> : null}
       {rows.length === 0 ? null : (
         <DataTable caption="Its last requests" columns={COLUMNS} rows={rows} keyOf={(row) => row.id} />

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
 import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
@@ -24,7 +25,7 @@ type Agent = AnswerOf<"GET /v1/agents/{id}">;
 
 const Change = ({ agent, onDone }: { readonly agent: Agent; readonly onDone: () => void }) => {
   const policies = usePolicyChoices();
-  if (policies === null) return null;
+  if (policies === null) return <Loading rows={4} />;
   return (
     <Section title="Change it">
       <SendForm

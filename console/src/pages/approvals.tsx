@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countdown, euro, isToday } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
@@ -9,7 +9,7 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import { isExcluded } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
-import { waitingForMe } from "../shell/frame-state.ts";
+import { isDeciding, waitingForMe } from "../shell/frame-state.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -163,6 +163,13 @@ const Approvals = ({ params, query }: PageProps) => {
   useEffect(() => {
     if (isLoaded && shown !== undefined) setKept({ wanted, id: shown });
   }, [isLoaded, shown, wanted]);
+  // Before anything is painted, as on a phone the head goes and all that stands below it would move.
+  useLayoutEffect(() => {
+    isDeciding.value = open !== undefined;
+    return () => {
+      isDeciding.value = false;
+    };
+  }, [open]);
   const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for });
   const move = (by: number): void => {
     const at = rows.findIndex((row) => row.id === shown);

@@ -1,3 +1,4 @@
+import { Loading } from "../../design/placeholders.tsx";
 import { Copied, Section } from "../../design/text.tsx";
 import { callText } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -25,14 +26,22 @@ export const Keep = () => {
             Save the verifier
           </a>
         </p>
-        {key.body === null ? null : (
+        {key.body === null ? (
+          key.problem === null ? (
+            <Loading rows={1} />
+          ) : null
+        ) : (
           <>
             <h3>The service's key</h3>
             <Copied value={key.body.trim()} />
           </>
         )}
         {checkpoint.body === null ? (
-          <p class="soft">{checkpoint.problem?.detail ?? ""}</p>
+          checkpoint.problem === null ? (
+            <Loading rows={2} />
+          ) : (
+            <p class="soft">{checkpoint.problem.detail}</p>
+          )
         ) : (
           <>
             <h3>The newest checkpoint</h3>

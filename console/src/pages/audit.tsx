@@ -127,7 +127,15 @@ const exportColumns = (nameOf: NameOf, coverage: Coverage | null): readonly Expo
 /** How many records there are, how far they are sealed, and how old the newest checkpoint is. */
 const Covered = ({ coverage }: { readonly coverage: Coverage | null }) => {
   const { now } = useContext(ClockContext);
-  if (coverage === null) return null;
+  // Keeps the place of what is to come.
+  if (coverage === null)
+    return (
+      <>
+        <span class="unseen">1,000 records</span>
+        <span class="unseen">Sealed: all</span>
+        <span class="unseen">newest checkpoint 1 s ago</span>
+      </>
+    );
   const { records, sealed, witnessed, newest_sealed_at: at } = coverage;
   const upTo = (size: number): string => (size >= records ? "all" : `up to ${count(size - 1)}`);
   return (
@@ -250,7 +258,9 @@ const Records = ({ params, query }: PageProps) => {
           {!isLoaded && problem === null ? <Loading rows={8} /> : null}
           {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
-        {selected === null ? null : <ProofPanel index={selected} back={hrefOf("/audit", set)} />}
+        {selected === null || (!isLoaded && problem === null) ? null : (
+          <ProofPanel index={selected} back={hrefOf("/audit", set)} />
+        )}
       </div>
       <Keep />
       {isExporting ? (

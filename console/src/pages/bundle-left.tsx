@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Note } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
@@ -22,12 +23,13 @@ type LeftProps = {
 
 const COMMENT_MAX = 1_000;
 
-const useTried = (event: string | null): UndoTried | null => {
+/** Null if no undo was sent, or if what became of it cannot be read; undefined while it is read. */
+const useTried = (event: string | null): UndoTried | null | undefined => {
   const nameOf = useNames();
   const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `undo ${event}`, on: null }, () =>
     event === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/events/{id}", { params: { id: event } }),
   );
-  if (shown.body === null) return null;
+  if (shown.body === null) return event === null || shown.problem !== null ? null : undefined;
   const { endpoint_id: endpoint, attempts, attempts_left_out: leftOut } = shown.body;
   return { to: (endpoint === null ? null : nameOf(endpoint)) ?? "Its endpoint", attempts, leftOut };
 };
@@ -46,6 +48,7 @@ export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
     toast.value = { text: `Step ${numberOf(step)} is marked as undone.` };
     onDone();
   };
+  if (tried === undefined) return <Loading rows={2} />;
   return (
     <Note mark="needsundo" role="fail">
       <p class="meta">

@@ -10,7 +10,6 @@ import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
-import { isDeciding } from "../shell/frame-state.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { changesBetween, comparedFields, sentFields } from "./approval-fields.ts";
 import {
@@ -369,12 +368,6 @@ export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
   useEffect(() => {
     if (shown.body !== null && frozen === null) setFrozen(shown.body);
   }, [shown.body]);
-  useEffect(() => {
-    isDeciding.value = isAlone;
-    return () => {
-      isDeciding.value = false;
-    };
-  }, [isAlone]);
   if (frozen === null || shown.body === null)
     return (
       <article class="deed">

@@ -1,3 +1,4 @@
+import { Loading } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -15,7 +16,8 @@ export const EndpointUses = ({ id }: { readonly id: string }) => {
   const actions = useAnswer<Actions>({ key: id, on: { topic: "actions", id: null } }, () =>
     call("GET /v1/actions", { query: { limit: MOST } }),
   );
-  if (sources.body === null || actions.body === null) return null;
+  if (sources.body === null || actions.body === null)
+    return sources.problem === null && actions.problem === null ? <Loading rows={2} /> : null;
   const uses = [
     ...sources.body.data
       .filter(({ endpoint_id: to }) => to === id)

@@ -2,6 +2,7 @@ import { useContext, useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
 import { counted, dayAndTime, duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { Breaking, ClockContext, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
@@ -39,6 +40,7 @@ const LastFailure = ({ id }: { readonly id: string }) => {
     { key: `failed ${id}`, on: { topic: "events", id: null }, everyMs: 5_000 },
     () => call("GET /v1/events", { query: { endpoint_id: id, status: "failed", limit: 1 } }),
   );
+  if (shown.body === null && shown.problem === null) return <Loading rows={1} />;
   const event = shown.body?.data[0];
   if (event === undefined) return null;
   return (
@@ -66,7 +68,7 @@ const Change = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly on
     { key: id, on: { topic: "events", id: null }, everyMs: 5_000 },
     () => call("GET /v1/events", { query: { endpoint_id: id, status: "held", limit: 1, total: "true" } }),
   ).body?.total;
-  if (policies === null) return null;
+  if (policies === null) return <Loading />;
   return (
     <Section title="Change it">
       <SendForm

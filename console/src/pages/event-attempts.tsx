@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { count, counted, duration } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { WordedMark } from "../../design/mark.tsx";
-import { LoadError } from "../../design/placeholders.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { type AllPages, useAllPages } from "../shell/use-all-pages.ts";
-import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, type Shown, useAnswer } from "../shell/use-answer.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 type Attempt = Event["attempts"][number];
@@ -114,15 +114,15 @@ const Others = ({ all, left }: OtherProps) => (
   </>
 );
 
-const useEndpoint = (id: string | null): Endpoint | null =>
+const useEndpoint = (id: string | null): Shown<Endpoint | null> =>
   useAnswer<Endpoint | null>({ key: id ?? "", on: null }, async () =>
     id === null ? NOT_ASKED : call("GET /v1/endpoints/{id}", { params: { id } }),
-  ).body;
+  );
 
 /** Two attempts at a time; `[` and `]` show the others. */
 export const Attempts = ({ event }: { readonly event: Event }) => {
   const { id, attempts_left_out: leftOut } = event;
-  const endpoint = useEndpoint(event.attempts.length === 0 ? null : event.endpoint_id);
+  const { body: endpoint, problem } = useEndpoint(event.attempts.length === 0 ? null : event.endpoint_id);
   const all = useAllPages<Attempt>((cursor) =>
     call("GET /v1/events/{id}/attempts", {
       params: { id },
@@ -137,6 +137,7 @@ export const Attempts = ({ event }: { readonly event: Event }) => {
   const move = (by: number): void => setAt(Math.min(last, Math.max(0, first + by)));
   useKeys({ "[": () => move(-1), "]": () => move(1) });
   if (attempts.length === 0) return null;
+  if (endpoint === null && problem === null && event.endpoint_id !== null) return <Loading rows={4} />;
   const total = attempts.length + left;
   return (
     <Section

@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { bytes } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Note, Section, Time } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { type AnswerOf, call, callText } from "../api/api.ts";
@@ -100,6 +101,7 @@ export const Payload = ({ event, onDone }: { readonly event: Event; readonly onD
           <p>{text.problem.detail}</p>
         </Note>
       )}
+      {isShown && text.body === null && text.problem === null ? <Loading rows={4} /> : null}
       {isShown && text.body !== null ? <JsonTree text={text.body} label="Payload" search={search} /> : null}
       {payload.erased_at === null ? <EraseAct event={event} onDone={onDone} /> : null}
     </Section>

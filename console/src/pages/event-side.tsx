@@ -1,5 +1,6 @@
 import { count, counted, duration, euro } from "../../design/format.ts";
 import { ProofMark, WordedMark } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
@@ -44,6 +45,7 @@ const Records = ({ id }: { readonly id: string }) => {
   const records = shown.body?.data ?? [];
   const [newest] = records;
   const coverage = useCoverage(newest?.index ?? -1);
+  if (shown.body === null && shown.problem === null) return <Loading rows={1} />;
   if (newest === undefined) return null;
   const state = proofOf(newest, coverage);
   const others = records.length - 1;

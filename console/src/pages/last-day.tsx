@@ -1,6 +1,6 @@
 import { count } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
-import { LoadError } from "../../design/placeholders.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -39,7 +39,11 @@ export const LastDay = ({ by, id }: { readonly by: "endpoint" | "source"; readon
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {body === null ? null : (
+      {body === null ? (
+        stats.problem === null ? (
+          <Loading rows={4} />
+        ) : null
+      ) : (
         <>
           <div class="sums four">
             {LANES.map(({ metric, lane, mark, role }) => (

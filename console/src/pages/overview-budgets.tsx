@@ -1,5 +1,6 @@
 import { euro } from "../../design/format.ts";
 import { Gauge, GaugeKey } from "../../design/gauge.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -46,6 +47,7 @@ export const Budgets = () => {
     const { budget_eur_day: budget } = policy;
     return typeof budget === "number" && budget > 0 ? [{ policy, budget }] : [];
   });
+  if (policies.body === null && policies.problem === null) return <Loading rows={3} />;
   if (all.length === 0) return null;
   return (
     <Section title="Budgets today" beside={<GaugeKey kinds={["done", "held"]} />}>

@@ -88,7 +88,7 @@ const columns = (uses: Uses | null, stats: Stats | null): readonly Column<Policy
 
 /** What may nobody exceed, and how much of it is used? */
 const Policies = () => {
-  const uses = usePolicyUses();
+  const uses = usePolicyUses().body;
   const stats = useAnswer<Stats>({ key: "today", on: { topic: "events", id: null } }, () =>
     call("GET /v1/stats", {
       query: {

@@ -46,7 +46,7 @@ export const PolicyToday = ({ policy }: { readonly policy: Policy }) => {
     }),
   );
   const { body, problem } = ledger;
-  if (body === null)
+  if (body === null || (stats.body === null && stats.problem === null))
     return problem === null ? (
       <Loading rows={4} />
     ) : (

@@ -1,7 +1,7 @@
 import { call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
 import type { Page } from "../api/list.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import type { Use } from "./policy-words.ts";
 
 type Bound = { readonly name: string; readonly policy_id?: string | null | undefined };
@@ -47,5 +47,5 @@ const readUses = async (): Promise<Answered<Uses>> => {
   return { ok: true, body: uses };
 };
 
-/** What each policy is put on, by the policy's id; null while it is read. */
-export const usePolicyUses = (): Uses | null => useAnswer<Uses>({ key: "uses", on: null }, readUses).body;
+/** What each policy is put on, by the policy's id. */
+export const usePolicyUses = (): Shown<Uses> => useAnswer<Uses>({ key: "uses", on: null }, readUses);

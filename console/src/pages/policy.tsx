@@ -14,7 +14,7 @@ import { type Draft, definitionOf, EMPTY_POLICY, keepDraft, keptDraft, parsedDra
 import { DraftView } from "./policy-draft-view.tsx";
 import { type Published, PublishLayer, publishVerb } from "./policy-publish.tsx";
 import { PolicyToday } from "./policy-today.tsx";
-import { usePolicyUses } from "./policy-uses.ts";
+import { type Uses, usePolicyUses } from "./policy-uses.ts";
 import { PolicyVersions } from "./policy-versions.tsx";
 import type { Policy } from "./policy-words.ts";
 import { useValidation } from "./use-validation.ts";
@@ -43,9 +43,10 @@ const useDraft = (policy: Policy | null) => {
   return { draft: own ?? inForce, isChanged: own !== null, set };
 };
 
-const Meta = ({ policy }: { readonly policy: Policy | null }) => {
+type MetaProps = { readonly policy: Policy | null /** Null if they are not known. */; readonly uses: Uses | null };
+
+const Meta = ({ policy, uses }: MetaProps) => {
   const nameOf = useNames();
-  const uses = usePolicyUses();
   if (policy === null) return <span>It limits nothing before it is published and put on something.</span>;
   return (
     <>
@@ -53,12 +54,12 @@ const Meta = ({ policy }: { readonly policy: Policy | null }) => {
       <span>
         since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "a member"}
       </span>
+      <Id id={policy.id} />
       {uses === null ? null : (
         <span>
           used by <UsedBy uses={uses.get(policy.id) ?? []} />
         </span>
       )}
-      <Id id={policy.id} />
     </>
   );
 };
@@ -80,12 +81,13 @@ const Tabs = ({ policy: { id, version }, tab: open }: { readonly policy: Policy;
 
 type EditedProps = {
   readonly policy: Policy | null;
+  readonly uses: Uses | null;
   readonly tab: string;
   readonly v?: string | undefined;
   readonly onDone: () => void;
 };
 
-const Edited = ({ policy, tab, v, onDone }: EditedProps) => {
+const Edited = ({ policy, uses, tab, v, onDone }: EditedProps) => {
   const { draft, isChanged, set } = useDraft(policy);
   const validated = useValidation(draft.text);
   const [isAsking, setAsking] = useState(false);
@@ -125,7 +127,7 @@ const Edited = ({ policy, tab, v, onDone }: EditedProps) => {
     <>
       <Head
         title={policy === null ? "New policy" : <Breaking text={policy.name} />}
-        meta={<Meta policy={policy} />}
+        meta={<Meta policy={policy} uses={uses} />}
         acts={tab === "draft" ? acts : undefined}
       />
       {policy === null ? null : <Tabs policy={policy} tab={tab} />}
@@ -165,13 +167,15 @@ const PolicyPage = ({ params, query }: PageProps) => {
   const shown = useAnswer<Policy>({ key: id ?? NEW, on: { topic: "policies", id: id ?? null } }, () =>
     call("GET /v1/policies/{id}", { params: { id: id ?? "" } }),
   );
+  const uses = usePolicyUses();
+  const isReady = uses.body !== null || uses.problem !== null;
   return (
-    <Thing what="The policy" shown={shown}>
-      {(policy) => <Edited key={id} policy={policy} tab={tab} v={query.v} onDone={shown.again} />}
+    <Thing what="The policy" shown={isReady ? shown : { ...shown, body: null }}>
+      {(policy) => <Edited key={id} policy={policy} uses={uses.body} tab={tab} v={query.v} onDone={shown.again} />}
     </Thing>
   );
 };
 
-export const PolicyNew = () => <Edited policy={null} tab="draft" onDone={() => undefined} />;
+export const PolicyNew = () => <Edited policy={null} uses={null} tab="draft" onDone={() => undefined} />;
 
 export default PolicyPage;

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
 import { StateMark } from "../../design/mark.tsx";
+import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
 import { Breaking, Copied, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
@@ -40,6 +41,7 @@ const Refused = ({ id }: { readonly id: string }) => {
   const rows = shown.body?.data ?? [];
   return (
     <Section title="Refused signatures">
+      {shown.body === null && shown.problem === null ? <Loading rows={1} /> : null}
       {shown.problem === null ? null : <p class="soft">{shown.problem.detail}</p>}
       {shown.body !== null && rows.length === 0 ? <p class="soft">None was refused lately.</p> : null}
       {rows.length === 0 ? null : (
@@ -57,7 +59,7 @@ const Refused = ({ id }: { readonly id: string }) => {
 const Change = ({ source, onDone }: { readonly source: Source; readonly onDone: () => void }) => {
   const endpoints = useEndpointChoices();
   const policies = usePolicyChoices();
-  if (endpoints === null || policies === null) return null;
+  if (endpoints === null || policies === null) return <Loading rows={4} />;
   return (
     <Section title="Change it">
       <SendForm

@@ -6,6 +6,7 @@ import { ClockContext, Head } from "../../design/text.tsx";
 import { call, followSession, type Me, me, signInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { DECIDING_ROLES } from "../api/may-decide.ts";
+import { useNames } from "../api/names.ts";
 import { onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
 import { HOME, hrefOf, safeReturn } from "./addresses.ts";
@@ -118,6 +119,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   const found = pageAt(place.value);
   const Page = useComponent(found);
   useWaitingForMe(who);
+  useNames();
   useEffect(() => {
     followSession();
     void readPreferences();

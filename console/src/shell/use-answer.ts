@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
+import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
 
 export type Shown<T> = {
@@ -38,7 +39,7 @@ export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () =
   const { body, problem, since } = known.key === key ? known : NOTHING;
   useEffect(() => {
     let isGone = false;
-    void read().then((answer) => {
+    void Promise.all([read(), namesRead()]).then(([answer]) => {
       if (isGone) return;
       if (answer.ok) setKnown({ key, body: answer.body, problem: null, since: new Date().toISOString() });
       else setKnown((before) => ({ ...(before.key === key ? before : NOTHING), key, problem: answer.problem }));

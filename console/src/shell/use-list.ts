@@ -10,6 +10,7 @@ import {
   withMore,
   withWaiting,
 } from "../api/list.ts";
+import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
 import { waitingRows } from "./frame-state.ts";
 import { keysOnScreen } from "./keys-on-screen.ts";
@@ -78,7 +79,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   /** Sets the answer unless the filter was changed meanwhile. */
   const read = async (cursor: string | undefined, put: (page: Page<Row>) => void): Promise<void> => {
     const { generation } = latest.current;
-    const answer = await latest.current.deps.page(cursor);
+    const [answer] = await Promise.all([latest.current.deps.page(cursor), namesRead()]);
     if (generation !== latest.current.generation) return;
     if (answer.ok) put(answer.body);
     setFacts((before) => ({

@@ -1,0 +1,138 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { signUp } from "../support/client.ts";
+import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { openSignedIn } from "../support/signed-in.ts";
+import { skipped } from "../support/skipped.ts";
+
+const test = suite("what moves in the console while answers arrive");
+const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+
+/** The share of the screen that may move while a page is drawn (Cumulative Layout Shift). */
+const SHIFT_MAX = 0.02;
+
+const PAGES: Readonly<Record<string, (scene: ConsoleScene, held: string) => string>> = {
+  overview: () => "/overview",
+  events: () => "/events",
+  "a delivered event": ({ events }) => `/events/${events.delivered}`,
+  "a failed event": ({ events }) => `/events/${events.failed}`,
+  "a held event": ({ events }) => `/events/${events.held}`,
+  approvals: () => "/approvals",
+  "an approval": (_, held) => `/approvals/${held}`,
+  bundles: () => "/bundles",
+  "a bundle": ({ bundles }) => `/bundles/${bundles.committed}`,
+  "a bundle that is half undone": ({ bundles }) => `/bundles/${bundles.incomplete}`,
+  replays: () => "/replays",
+  "the plan of a replay": () => "/replays?new=status%3Dfailed",
+  sources: () => "/sources",
+  "a source": ({ source }) => `/sources/${source.id}`,
+  "a new source": () => "/sources/new",
+  "the set-up of a source": ({ source }) => `/sources/new?source=${source.id}`,
+  endpoints: () => "/endpoints",
+  "an endpoint": ({ endpointId }) => `/endpoints/${endpointId}`,
+  agents: () => "/agents",
+  actions: () => "/agents?tab=actions",
+  "an agent": ({ agent }) => `/agents/${agent.id}`,
+  "an action": () => "/agents/actions/order.create",
+  policies: () => "/policies",
+  "a policy": ({ policyId }) => `/policies/${policyId}`,
+  "a policy today": ({ policyId }) => `/policies/${policyId}?tab=today`,
+  "the versions of a policy": ({ policyId }) => `/policies/${policyId}?tab=versions`,
+  "the decisions of a policy": ({ policyId }) => `/policies/${policyId}?tab=decisions`,
+  audit: () => "/audit",
+  "a record": () => "/audit/3",
+  usage: () => "/usage",
+  members: () => "/settings/members",
+  keys: () => "/settings/keys",
+  sessions: () => "/settings/sessions",
+  preferences: () => "/settings/preferences",
+  account: () => "/settings/account",
+  privacy: () => "/settings/privacy",
+};
+
+/**
+ * In the page: adds up what moves without a reason, and gives the answers to the page one after another, the one that was
+ * asked for last first.
+ */
+const WATCH = `(() => {
+  const watched = { shift: 0, what: [], open: 0, held: [] };
+  globalThis.watched = watched;
+  new PerformanceObserver((list) => {
+    for (const it of list.getEntries()) if (!it.hadRecentInput) {
+      watched.shift += it.value;
+      const names = it.sources.map(({ node }) => node?.className || node?.parentElement?.className || node?.nodeName);
+      watched.what.push(it.value.toFixed(3) + " " + names.join(", "));
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+  const ask = globalThis.fetch.bind(globalThis);
+  globalThis.fetch = async (...given) => {
+    watched.open += 1;
+    try {
+      const answer = await ask(...given);
+      await new Promise((resolve) => watched.held.push(resolve));
+      return answer;
+    } finally {
+      watched.open -= 1;
+    }
+  };
+  setInterval(() => watched.held.pop()?.(), 50);
+})()`;
+
+/** In the page: nothing is asked for, and nothing waits. */
+const IS_DRAWN = `watched.open === 0 && document.querySelector("main h1, main .deed") !== null
+  && document.querySelector("main .loading") === null`;
+/** An answer may lead to the next question, so that one look says little. */
+const LOOKS = 10;
+
+const inBrowser = (binary: string): void => {
+  let program: Program;
+  let page: BrowserPage;
+  let scene: ConsoleScene;
+  let held: string;
+
+  test.before(async () => {
+    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+    await page.shaped({});
+    const client = await signUp(program.url, WHO);
+    scene = await consoleScene(program.url, client);
+    held = await until("it is held", async () => {
+      const { body } = await client.call("GET", `/v1/events/${scene.events.held}`);
+      return body.approval_id;
+    });
+    await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
+    await page.shows("Needs a person");
+    await page.early(WATCH);
+  });
+  test.after(async () => {
+    await page.close();
+    killPrograms();
+    await scene?.shop.target.close();
+    removeFolder(program.dir);
+  });
+  test.after.each(() => assert.equal(page.faults(), []));
+
+  for (const [name, path] of Object.entries(PAGES))
+    test(`${name}: nothing moves while its answers arrive late and in the wrong order`, async () => {
+      const wrong: string[] = [];
+      for (const width of [390, 1_024, 1_440]) {
+        await page.shaped({ width, height: 900 });
+        await page.open(program.url + path(scene, held));
+        let drawn = 0;
+        await until(`${name} is drawn`, async () => {
+          drawn = (await page.evaluate<boolean>(IS_DRAWN)) ? drawn + 1 : 0;
+          return drawn === LOOKS;
+        });
+        const { shift, what } = await page.evaluate<{ shift: number; what: readonly string[] }>("globalThis.watched");
+        if (shift > SHIFT_MAX) wrong.push(`${width} px: ${shift.toFixed(3)} by ${what.join("; ")}`);
+      }
+      assert.equal(wrong, []);
+    });
+};
+
+const binary = browserHere();
+if (binary === null) skipped("what moves in the console", "there is no Chromium, and BROWSER_BINARY is not set");
+else inBrowser(binary);
+
+test.run();
