@@ -6,7 +6,7 @@ import { channelOf } from "./event-log-protocol.ts";
 const OTHER_PROCESSES_MS = 200;
 /** The same after so many looks that have found no commit of any process, because each look wakes an idle process. */
 const QUIET_MS = 1_000;
-const QUIET_LOOKS = 50;
+const QUIET_LOOKS = 15;
 
 export const appendedSignal = (
   path: string,

@@ -1,5 +1,5 @@
 /** Looks in a row that found nothing, after which a follower looks more rarely: each look wakes an idle process. */
-const QUIET_LOOKS = 30;
+const QUIET_LOOKS = 5;
 /** How many times longer the pauses are then. A hint ends them at once; only a hint that was lost waits so long. */
 export const QUIET_TIMES = 5;
 
