@@ -86,10 +86,10 @@ const openedKept = async (
   { payloads }: Source,
   { subject, revision, isOfHeaders, commitment }: KeptPart,
   event: RecordedEvent,
-): Promise<Opened | null> => {
+): Promise<Opened | "damaged" | null> => {
   if (!isOfHeaders) {
     const read = await payloads.read(subject, { revision, commitment });
-    return read === null || read === "damaged" ? null : { salt: read.salt, bytes: read.body };
+    return read === null || read === "damaged" ? read : { salt: read.salt, bytes: read.body };
   }
   const { headers_salt: salt, headers } = event.data;
   if (!isText(salt) || !isObject(headers)) return null;
@@ -122,7 +122,7 @@ const openedPayload = async (
   source: Source,
   account: string,
   { id, commitment }: Commitment,
-): Promise<Opened | null> => {
+): Promise<Opened | "damaged" | null> => {
   const [, formSubject, formRevision] = FORM.exec(id) ?? [];
   if (formSubject !== undefined) return openedForm(source, account, payloadStream(formSubject), Number(formRevision));
   const [, subject, digits, attempt, ofHeaders] = PAYLOAD.exec(id) ?? [];
@@ -133,13 +133,25 @@ const openedPayload = async (
   return attempt === undefined ? openedKept(source, part, event) : openedExchange(source, part, Number(attempt));
 };
 
+/** What is kept under the commitment's id, whether it matches or not; null if it was erased, or is another account's. */
+const keptUnder = (source: Source, account: string, commitment: Commitment): Promise<Opened | "damaged" | null> =>
+  (payloadSubjectOf(commitment.id) === null ? openedPersonal : openedPayload)(source, account, commitment);
+
+const isOpenedBy = ({ salt, bytes }: Opened, { commitment }: Commitment): boolean =>
+  saltedHash(salt, bytes) === commitment;
+
 /** Null if the value was erased, is another account's, or does not match its commitment. */
 export const openCommitment = async (
   source: Source,
   account: string,
   commitment: Commitment,
 ): Promise<Opened | null> => {
-  const open = payloadSubjectOf(commitment.id) === null ? openedPersonal : openedPayload;
-  const opened = await open(source, account, commitment);
-  return opened !== null && saltedHash(opened.salt, opened.bytes) === commitment.commitment ? opened : null;
+  const kept = await keptUnder(source, account, commitment);
+  return kept !== null && kept !== "damaged" && isOpenedBy(kept, commitment) ? kept : null;
+};
+
+/** True if a value is kept under the commitment's id, and is not the one that the commitment is about. */
+export const isContradicted = async (source: Source, account: string, commitment: Commitment): Promise<boolean> => {
+  const kept = await keptUnder(source, account, commitment);
+  return kept !== null && (kept === "damaged" || !isOpenedBy(kept, commitment));
 };

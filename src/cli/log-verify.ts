@@ -13,6 +13,7 @@ import { firstSealedFault, type Reference, type SealedFault } from "../sealing/s
 import { signingKeyPlaceOf } from "../sealing/signing-key.ts";
 import { type Command, Ended, type Options, type Terminal, UsageError } from "./command.ts";
 import { checkExists, LOG_PLACES, parseLogLocation } from "./log-location.ts";
+import { payloadDifferences } from "./payload-differences.ts";
 import { progress } from "./progress.ts";
 
 type OpenLog = Awaited<ReturnType<typeof openLog>>;
@@ -85,23 +86,46 @@ const sealedFault = async (
   }
 };
 
+const DIFFERENCES_SHOWN_MAX = 20;
+
+/** Names the first payloads that are not those that were recorded, and answers how many there are. */
+const notedDifferences = async (
+  log: OpenLog,
+  { note }: Terminal,
+  say: ReturnType<typeof progress>,
+): Promise<number> => {
+  let count = 0;
+  for await (const { id, record } of payloadDifferences(log, (compared) => say("compared", compared))) {
+    const { stream, revision, type, meta } = record;
+    count += 1;
+    if (count <= DIFFERENCES_SHOWN_MAX)
+      note(
+        `The payload ${id} is not the one that ${stream}, revision ${revision} (${type}) of ${meta.account} commits to.`,
+      );
+  }
+  if (count > DIFFERENCES_SHOWN_MAX) note(`So are ${count - DIFFERENCES_SHOWN_MAX} more.`);
+  return count;
+};
+
 export const logVerify: Command = {
-  synopsis: "<place> [--evidence <file>] [--checkpoint <file>]",
+  synopsis: "<place> [--evidence <file>] [--checkpoint <file>] [--payloads]",
   help: [
     "Prints the number of records in a log and a hash over them in their order. Both are equal for",
     "a log and its copy. Erased payloads are not included. Then folds the log anew and compares it with",
     "its seals, and names the first record that was changed, removed or inserted since it was sealed.",
     "Without what a node has folded before, it names the range of sealed records in which that one is.",
-    "Names payloads that cannot be read; it stops at a damaged record. Whether a payload is the one that a",
-    "record commits to is told by countersign verify, of an export with payloads=1. Ends with 1 if",
-    "anything is not as it was.",
+    "Names payloads that cannot be read; it stops at a damaged record. Ends with 1 if anything is not as",
+    "it was.",
     `<place>              ${LOG_PLACES}`,
     "--evidence <file>    what a node has folded before, which tells one record from its neighbours; by",
     "                     default evidence.db beside an embedded log",
     "--checkpoint <file>  an instance checkpoint that the log must lead to; by default the one beside",
     "                     the signing key of an embedded log",
+    "--payloads           also compares each payload that was not erased with what its record commits to,",
+    "                     which reads all of them once more. Whether one that is not there was erased is told",
+    "                     by countersign verify, of an export with payloads=1",
   ],
-  options: { evidence: { type: "string" }, checkpoint: { type: "string" } },
+  options: { evidence: { type: "string" }, checkpoint: { type: "string" }, payloads: { type: "boolean" } },
   async run({ positionals: [text, ...others], options }, _env, terminal) {
     if (text === undefined || others.length > 0) throw new UsageError("log verify takes one place.");
     const location = parseLogLocation(text);
@@ -121,7 +145,8 @@ export const logVerify: Command = {
       terminal.out(chainLine(chain));
       const fault = await sealedFault(log, location, { options, terminal });
       if (fault !== null) terminal.note(inWords(fault));
-      if (damaged > 0 || fault !== null) throw new Ended(1);
+      const differing = options.payloads === true ? await notedDifferences(log, terminal, say) : 0;
+      if (damaged > 0 || fault !== null || differing > 0) throw new Ended(1);
     } finally {
       await log.close();
     }

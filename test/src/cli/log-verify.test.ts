@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { JsonObject } from "../../../domain/json.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -11,6 +12,8 @@ import { sqliteEvidenceStore } from "../../../infra/sqlite/evidence-store.ts";
 import { unsealedRoots } from "../../../src/evidence/unsealed.ts";
 import { vkeyOf } from "../../../src/keys/signer-key.ts";
 import { makeSigningKey } from "../../../src/sealing/signing-key.ts";
+import { systemEnvelope, toEvents } from "../../../src/streams/envelope.ts";
+import { payloads } from "../../../src/streams/payloads.ts";
 import { countersign } from "../../support/command-line.ts";
 import { accountOf, appendInstance, appendRecord, folded } from "../../support/evidence-log.ts";
 
@@ -70,6 +73,32 @@ test("without what a node had folded, it names the records of which one is not a
   const { status, stderr } = await verified(dir, records.toSpliced(8, 1));
   assert.is(status, 1);
   assert.match(stderr, /One of the records 0 to 19 of acc_\w+ was changed, removed or inserted .* --evidence\./);
+});
+
+test("with --payloads, a payload that is not the one that a record commits to is named", async ({ dir }) => {
+  const log = memoryEventLog();
+  const [account, event] = [accountOf(0), `evt_${"e".repeat(32)}`];
+  const envelope = systemEnvelope({ actor: "test", account, commandId: "c1", at: "2026-01-01T00:00:00.000Z" });
+  const incoming = { body: Buffer.from("four"), contentType: "text/plain", contentEncoding: "", headers: { a: "b" } };
+  const kept = await payloads(log, randomness).keepFirst(event, incoming, envelope);
+  const data = { event_id: event, payload: { ...kept, size: 4 } };
+  await log.append(`delivery-${event}`, "absent", toEvents([{ type: "EventAdmitted", data }], envelope));
+  const records = await log.readAll(null, 100);
+  const right = await verified(dir, records, "--payloads");
+  assert.is(right.status, 0, right.stderr);
+  const changes: readonly (readonly [string, (data: JsonObject) => JsonObject])[] = [
+    [`${event}/0`, (it) => ({ ...it, body: "five" })],
+    [`${event}/0/headers`, (it) => ({ ...it, headers: { a: "c" } })],
+  ];
+  for (const [n, [id, change]] of changes.entries()) {
+    const folder = join(dir, String(n));
+    mkdirSync(folder);
+    const forged = records.map((it) => (it.stream.startsWith("payload-") ? { ...it, data: change(it.data) } : it));
+    const { status, stderr } = await verified(folder, forged, "--payloads");
+    assert.is(status, 1, id);
+    const name = `The payload ${id} is not the one that delivery-${event}, revision 0 (EventAdmitted) of ${account}`;
+    assert.ok(stderr.includes(`${name} commits to.`), stderr);
+  }
 });
 
 test("a file that does not exist is a wrong call", async ({ dir }) => {
