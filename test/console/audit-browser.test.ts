@@ -187,7 +187,10 @@ const inBrowser = (binary: string): void => {
     await page.shows("it was let through");
     await page.evaluate(`${FORGED}; undefined`);
     await page.evaluate(`document.querySelector('a[href="/audit/${index}"]').click()`);
-    await page.shows("Broken at record");
+    await page.shows(
+      `Broken at record ${index}. Its leaf does not hash to the value in the tree. Keep this file and the checkpoint, ` +
+        "and do not export again before you have shown both to a second person.",
+    );
     assert.is(await page.evaluate("document.querySelectorAll('.checks .ok').length"), 0);
     assert.equal(await violations(page), []);
   });

@@ -97,7 +97,7 @@ const inBrowser = (binary: string): void => {
   test("events are narrowed by chips and views; the address is the view, and Back restores it", async () => {
     await page.hides("no order over 500");
     // The tab tells how many there are, too.
-    await page.click("Refused1", ".tabs");
+    await page.click("Refused 1", ".tabs");
     await page.shows(`refused by "no order over 500 ${HOSTILE}"`);
     await page.hides("The receiver answered 422");
     assert.is(await page.evaluate("location.search"), "?status=blocked");
@@ -267,6 +267,14 @@ const inBrowser = (binary: string): void => {
       "it is recorded",
       async () => (await status(`/v1/bundles/${scene.bundles.incomplete}`)) === "rolled_back",
     );
+  });
+
+  test("the event of a bundle's step counts it as the bundle's page does, from 1", async () => {
+    const { body } = await client.call("GET", `/v1/bundles/${scene.bundles.committed}`);
+    await page.open(`${program.url}/events/${body.steps[0].event_id}`);
+    await page.shows("step 1");
+    await page.click("step 1");
+    await page.shows("What each step did");
   });
 
   test("an endpoint is tested, an agent suspended and resumed, and a new key shown once", async () => {

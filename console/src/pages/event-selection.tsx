@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { counted } from "../../design/format.ts";
 import { Layer } from "../../design/layer.tsx";
+import { Icon } from "../../design/mark.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { whyNotAdmin } from "./act.tsx";
@@ -11,7 +12,7 @@ type Row = Pick<AnswerOf<"GET /v1/events">["data"][number], "id" | "type" | "sta
 type PlanProps = { readonly rows: readonly Row[]; readonly onDone: () => void; readonly onClose: () => void };
 
 /** What is sent again. The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. */
-export const Plan = ({ rows, onDone, onClose }: PlanProps) => {
+const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   const { sent, text } = planOf(rows);
   const [done, setDone] = useState<number | null>(null);
   const [faults, setFaults] = useState<readonly string[]>([]);
@@ -55,19 +56,18 @@ export const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   );
 };
 
-type SelectionProps = {
+type ReplayProps = {
   readonly rows: readonly Row[];
-  readonly onExport: () => void;
-  readonly onClear: () => void;
+  /** Why the button does nothing; null if it works. */
+  readonly why: string | null;
+  readonly onDone: () => void;
 };
 
-/** What can be done to the selected rows; an act on many opens its plan first. */
-export const Selection = ({ rows, onExport, onClear }: SelectionProps) => {
+/** Opens the plan. */
+export const ReplayButton = ({ rows, why, onDone }: ReplayProps) => {
   const [isPlanning, setPlanning] = useState(false);
-  const why = whyNotAdmin();
   return (
-    <div class="picked-bar">
-      <b role="status">{rows.length} selected</b>
+    <>
       <button
         class="btn"
         type="button"
@@ -75,15 +75,31 @@ export const Selection = ({ rows, onExport, onClear }: SelectionProps) => {
         title={why ?? undefined}
         onClick={() => setPlanning(true)}
       >
+        <Icon name="replays" small />
         Replay…
       </button>
-      <button class="btn" type="button" onClick={onExport}>
-        Export…
-      </button>
-      <button class="btn bare end" type="button" onClick={onClear}>
-        Clear
-      </button>
-      {isPlanning ? <Plan rows={rows} onDone={onClear} onClose={() => setPlanning(false)} /> : null}
-    </div>
+      {why === null ? null : <span class="vh">{why}</span>}
+      {isPlanning ? <Plan rows={rows} onDone={onDone} onClose={() => setPlanning(false)} /> : null}
+    </>
   );
 };
+
+type SelectionProps = {
+  readonly rows: readonly Row[];
+  readonly onExport: () => void;
+  readonly onClear: () => void;
+};
+
+/** What can be done to the selected rows; an act on many opens its plan first. */
+export const Selection = ({ rows, onExport, onClear }: SelectionProps) => (
+  <div class="picked-bar">
+    <b role="status">{rows.length} selected</b>
+    <ReplayButton rows={rows} why={whyNotAdmin()} onDone={onClear} />
+    <button class="btn" type="button" onClick={onExport}>
+      Export…
+    </button>
+    <button class="btn bare end" type="button" onClick={onClear}>
+      Clear
+    </button>
+  </div>
+);

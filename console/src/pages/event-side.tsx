@@ -9,6 +9,7 @@ import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { proofOf, useCoverage } from "../shell/use-coverage.ts";
+import { numberOf } from "./bundle-words.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
 import { stoppingGate } from "./why.ts";
@@ -123,7 +124,7 @@ export const Side = ({ event }: { readonly event: Event }) => {
               event.origin.kind === "agent" ? "Request key" : "Delivery id",
               event.delivery_id === "" ? "" : <code>{event.delivery_id}</code>,
             ],
-            ["Bundle", bundle === null ? "" : <a href={`/bundles/${bundle.id}`}>step {bundle.index}</a>],
+            ["Bundle", bundle === null ? "" : <a href={`/bundles/${bundle.id}`}>step {numberOf(bundle)}</a>],
             ["Duplicates", event.duplicates === 0 ? "" : counted(event.duplicates, "repeat")],
             ["SHA-256", <Id id={event.payload.sha256} />],
           ]}

@@ -13,7 +13,7 @@ import { type Shown, useAnswer } from "../shell/use-answer.ts";
 import { Attempts } from "./event-attempts.tsx";
 import { Payload } from "./event-payload.tsx";
 import { isReplayable } from "./event-replay.ts";
-import { Plan } from "./event-selection.tsx";
+import { ReplayButton } from "./event-selection.tsx";
 import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
 import { Refusal } from "./refusal.tsx";
@@ -36,8 +36,6 @@ const whyNoReplay = (event: Event): string | null => {
 
 const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () => void }) => {
   const [fault, setFault] = useState<string | null>(null);
-  const [isPlanning, setPlanning] = useState(false);
-  const why = whyNoReplay(event);
   const params = { id: event.id };
   const copyCurl = async (): Promise<void> => {
     const answer = await callText("GET /v1/events/{id}/curl", { params });
@@ -51,18 +49,7 @@ const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () =>
         <Icon name="copy" small />
         Copy as curl
       </button>
-      <button
-        class="btn"
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => setPlanning(true)}
-      >
-        <Icon name="replays" small />
-        Replay…
-      </button>
-      {why === null ? null : <span class="vh">{why}</span>}
-      {isPlanning ? <Plan rows={[event]} onDone={onDone} onClose={() => setPlanning(false)} /> : null}
+      <ReplayButton rows={[event]} why={whyNoReplay(event)} onDone={onDone} />
       {fault === null ? null : (
         <p class="err" role="alert">
           {fault}

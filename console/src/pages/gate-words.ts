@@ -1,3 +1,4 @@
+import { coversAction } from "../../../domain/evidence/action-pattern.ts";
 import { countdown, duration, euro } from "../../design/format.ts";
 import { joined, type Message, message, type Part } from "./message.ts";
 
@@ -99,12 +100,9 @@ const codes = (texts: readonly string[]): readonly Part[] =>
     ", ",
   );
 
-const covers = (pattern: string, action: string): boolean =>
-  pattern === action || pattern === "*" || (pattern.endsWith(".*") && action.startsWith(pattern.slice(0, -1)));
-
 /** The scope may have been changed since. */
 const scopeWords = ({ from, what, scope }: Asked & { readonly what: string }): readonly Part[] =>
-  scope === null || scope.some((it) => covers(it, what))
+  scope === null || scope.some((it) => coversAction(it, what))
     ? [`${from} was not allowed to ask for `, { code: what }, "."]
     : [`${from} may ask for `, ...codes(scope), "; it asked for ", { code: what }, "."];
 

@@ -34,7 +34,20 @@ const service: Service = {
 type Words = { readonly role: Role; readonly mark: string; readonly title: string; readonly text: string };
 
 const KEEP =
-  "Do not rely on it. Save this proof and keep the checkpoint, and show both to a second person before you export again.";
+  "Keep this file and the checkpoint, and do not export again before you have shown both to a second person.";
+/** How the verifier begins, of one record whose bytes are not those that were sealed. */
+const CHANGED = ["it was changed: ", "its leaf is not the one that "];
+
+/** What does not hold, and what to do. */
+const brokenText = (reason: string): string => {
+  const what = CHANGED.some((it) => reason.startsWith(it))
+    ? "Its leaf does not hash to the value in the tree"
+    : reason.charAt(0).toUpperCase() + reason.slice(1);
+  return `${what}. ${KEEP}`;
+};
+
+const textOf = ({ report, meaning }: Checked): string =>
+  report.fault === null ? VERDICTS[report.verdict].text || meaning : brokenText(report.fault.reason);
 
 const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
   authentic: {
@@ -47,19 +60,12 @@ const VERDICTS: Readonly<Record<Checked["report"]["verdict"], Words>> = {
   },
   /** What is missing may be all that a check needs: the check itself says in its words what that means. */
   incomplete: { role: "wait", mark: "unknown", title: "Incomplete:", text: "" },
-  broken: { role: "fail", mark: "failed", title: "Broken", text: KEEP },
+  broken: { role: "fail", mark: "failed", title: "Broken", text: "" },
 };
 
 const Check = ({ children }: { readonly children: ComponentChildren }) => (
   <li>
     <Mark name="delivered" role="ok" />
-    <div>{children}</div>
-  </li>
-);
-
-const Bad = ({ children }: { readonly children: ComponentChildren }) => (
-  <li>
-    <Mark name="failed" role="fail" />
     <div>{children}</div>
   </li>
 );
@@ -75,13 +81,7 @@ const Unsure = ({ children }: { readonly children: ComponentChildren }) => (
 const Checks = ({ checked: { report, remarks } }: { readonly checked: Checked }) => {
   const { fault, head, missing, witnesses, key } = report;
   const unsure = remarks.map((remark) => <Unsure key={remark}>{remark}</Unsure>);
-  if (fault !== null)
-    return (
-      <ul class="checks">
-        <Bad>{fault.reason}</Bad>
-        {unsure}
-      </ul>
-    );
+  if (fault !== null) return unsure.length === 0 ? null : <ul class="checks">{unsure}</ul>;
   return (
     <ul class="checks">
       {head === null ? null : (
@@ -222,7 +222,7 @@ export const ProofPanel = ({ index, back }: { readonly index: number; readonly b
           <Note mark={words.mark} role={words.role} isAlert>
             <p>
               <b>{checked.report.verdict === "broken" ? `${words.title} at record ${count(index)}.` : words.title}</b>{" "}
-              {words.text === "" ? checked.meaning : words.text}
+              {textOf(checked)}
             </p>
           </Note>
           <Checks checked={checked} />
