@@ -21,7 +21,7 @@ export const checkAppend = (expected: Expected, events: readonly NewEvent[]): vo
 /** EventStoreDB refuses larger appends (`MaxAppendSize`: 1,048,576 bytes), and every log must be able to move there. */
 export const APPEND_BYTES_MAX = 1_000_000;
 
-export const UTF8_BYTES_PER_UNIT_MAX = 3;
+const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 /** A group is one transaction of the embedded log: so small that nobody waits long for the inserts of another's. */
 export const GROUP_APPENDS_MAX = 512;
@@ -42,11 +42,7 @@ export const checkGroup = (appends: readonly GroupedAppend[]): void => {
 
 export type EventText = { readonly type: string; readonly data: string; readonly meta: string };
 
-/** What the limits of sizes count of events. */
-export const eventTexts = (events: readonly NewEvent[]): EventText[] =>
-  events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) }));
-
-const lengthOf = (events: readonly EventText[]): number =>
+export const lengthOf = (events: readonly EventText[]): number =>
   events.reduce((length, { type, data, meta }) => length + type.length + data.length + meta.length, 0);
 
 const bytesOf = (events: readonly EventText[]): number => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { EventLog, NewEvent } from "../../domain/ports/event-log.ts";
 import {
   checkAppend,
   checkGroup,
@@ -7,7 +7,7 @@ import {
   checkPage,
   checkRevision,
   checkSize,
-  eventTexts,
+  type EventText,
   numberOf,
 } from "../event-log-arguments.ts";
 import { appendedInOrder, isAppended } from "../grouped-appends.ts";
@@ -15,6 +15,9 @@ import { listening } from "../listeners.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { Entries, isRecord } from "./entries.ts";
+
+const textsOf = (events: readonly NewEvent[]): EventText[] =>
+  events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) }));
 
 export const memoryEventLog = (): EventLog => {
   const identity = randomUUID();
@@ -30,7 +33,7 @@ export const memoryEventLog = (): EventLog => {
     async append(stream, expected, events) {
       parseStreamName(stream);
       checkAppend(expected, events);
-      checkSize(eventTexts(events));
+      checkSize(textsOf(events));
       checkOpen();
       const appended = entries.append(stream, expected, events);
       if (appended.outcome === "appended") listeners.wakeSoon();
@@ -40,7 +43,7 @@ export const memoryEventLog = (): EventLog => {
     async appendGroup(appends) {
       for (const { stream } of appends) parseStreamName(stream);
       checkGroup(appends);
-      checkGroupSize(appends.map(({ events }) => eventTexts(events)));
+      checkGroupSize(appends.map(({ events }) => textsOf(events)));
       checkOpen();
       const outcomes = appendedInOrder(appends, ({ stream, expected, events }) =>
         entries.append(stream, expected, events),

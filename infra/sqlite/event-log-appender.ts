@@ -1,37 +1,42 @@
 import type { Worker } from "node:worker_threads";
-import type { GroupedOutcome, NewEvent } from "../../domain/ports/event-log.ts";
+import type { GroupedOutcome } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { OperationsEncoder, OutcomesDecoder } from "./event-log-messages.ts";
-import { type FromWriter, type GroupAnswer, startThread, type ToWriter } from "./event-log-protocol.ts";
+import {
+  type FromWriter,
+  type GroupAnswer,
+  startThread,
+  type ToWriter,
+  type Weight,
+  weightOf,
+} from "./event-log-protocol.ts";
 import type { OpenOptions } from "./event-log-schema.ts";
-import type { Operation, Outcome } from "./event-log-writer.ts";
+import type { EventText, Operation, Outcome } from "./event-log-writer.ts";
 
 export type Appender = {
-  /** Rejects with `AppendTooLarge` too. */
-  submit(operation: Operation<NewEvent>): Promise<Outcome>;
+  submit(operation: Operation<EventText>): Promise<Outcome>;
   close(): Promise<void>;
 };
 
-/** More waiting appends, or bytes of theirs, mean overload: the caller answers 503 instead of letting memory grow. */
+/** More waiting appends mean overload: the caller answers 503 instead of letting memory grow. */
 const PENDING_APPENDS_MAX = 10_000;
-const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+const PENDING_SIZE_MAX = 64 * 1024 * 1024;
 
 type Pending = {
   readonly kind: Operation["kind"];
-  readonly appends: number;
-  readonly bytes: number;
+  readonly weight: Weight;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
 };
 
 /** Null if the writer did not answer all of the operation. */
-const outcomeOf = ({ kind, appends }: Pending, outcomes: OutcomesDecoder): Outcome | null => {
+const outcomeOf = ({ kind, weight }: Pending, outcomes: OutcomesDecoder): Outcome | null => {
   if (kind !== "group") {
     const outcome = outcomes.next();
     return outcome?.outcome === "refused" ? null : outcome;
   }
   const all: GroupedOutcome[] = [];
-  for (let append = 0; append < appends; append += 1) {
+  for (let append = 0; append < weight.appends; append += 1) {
     const outcome = outcomes.next();
     if (outcome === null || outcome.outcome === "erased") return null;
     all.push(outcome);
@@ -50,16 +55,16 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
   const pending: Pending[] = [];
   const outbox = new OperationsEncoder();
   let pendingAppends = 0;
-  let pendingBytes = 0;
+  let pendingSize = 0;
   let writer: Writer | null = null;
   let isClosed = false;
   let isDue = false;
 
   const settle = (count: number, settleOne: (pending: Pending) => void): void => {
     const settled = pending.splice(0, count);
-    for (const { appends, bytes } of settled) {
-      pendingAppends -= appends;
-      pendingBytes -= bytes;
+    for (const { weight } of settled) {
+      pendingAppends -= weight.appends;
+      pendingSize -= weight.size;
     }
     if (pending.length === 0 && !isClosed) writer?.worker.unref();
     settled.forEach(settleOne);
@@ -128,17 +133,18 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
   return {
     async submit(operation) {
       if (isClosed) throw new LogUnavailable("the event log is closed");
-      const appends = operation.kind === "group" ? operation.appends.length : 1;
-      if (pendingAppends + appends > PENDING_APPENDS_MAX || pendingBytes > PENDING_BYTES_MAX)
+      const { appends, size } = weightOf(operation);
+      if (pendingAppends + appends > PENDING_APPENDS_MAX || pendingSize + size > PENDING_SIZE_MAX)
         throw new LogUnavailable("too many appends are waiting");
-      const bytes = outbox.add(operation);
+      // From here on it takes as much memory as its encoded texts.
+      const weight = { appends, size: outbox.add(operation) };
       pendingAppends += appends;
-      pendingBytes += bytes;
+      pendingSize += weight.size;
       if (!isDue) {
         isDue = true;
         setImmediate(flush);
       }
-      return new Promise((resolve, reject) => pending.push({ kind: operation.kind, appends, bytes, resolve, reject }));
+      return new Promise((resolve, reject) => pending.push({ kind: operation.kind, weight, resolve, reject }));
     },
 
     async close() {

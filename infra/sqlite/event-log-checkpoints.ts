@@ -91,8 +91,8 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
     written(operations, indexed) {
       bytes += indexed * PAGE_BYTES;
       for (const operation of operations) {
-        const weight = weightOf(operation);
-        bytes += weight.appends * BYTES_PER_APPEND + weight.bytes;
+        const { appends, size } = weightOf(operation);
+        bytes += appends * BYTES_PER_APPEND + size;
         if (operation.kind === "erase") cutSoon();
       }
       if (bytes >= COPY_AFTER_BYTES) copy();

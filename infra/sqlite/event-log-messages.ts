@@ -1,16 +1,7 @@
-import type { GroupedOutcome, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
-import {
-  APPEND_BYTES_MAX,
-  checkGroupSize,
-  eventTexts,
-  GROUP_BYTES_MAX,
-  numberOf,
-  positionOf,
-  UTF8_BYTES_PER_UNIT_MAX,
-} from "../event-log-arguments.ts";
+import type { GroupedOutcome } from "../../domain/ports/event-log.ts";
+import { numberOf, positionOf } from "../event-log-arguments.ts";
 import { REFUSED } from "../grouped-appends.ts";
-import type { EventRow, Operation, Outcome } from "./event-log-writer.ts";
-import { metadataText, NAMES_MAX_LENGTH } from "./metadata-text.ts";
+import type { EventRow, EventText, Operation, Outcome } from "./event-log-writer.ts";
 
 /**
  * Operations on their way to the writer's thread. `heads` is JSON with all that the writer decides by. `texts` has the data
@@ -24,11 +15,9 @@ type EventHead = readonly [id: string, type: string, dataSize: number, metaSize:
 const BYTES_MIN = 64 * 1024;
 /** A larger buffer is handed over itself, and not kept for the next message. */
 const BYTES_KEPT_MAX = 1024 * 1024;
+const UTF8_BYTES_PER_UNIT_MAX = 3;
 /** The bytes of longer texts are counted first, because room for three times their length would be too much. */
 const UNCOUNTED_LENGTH_MAX = 64 * 1024;
-/** No append and no group of these lengths, in UTF-16 units, exceeds its limit of bytes. Hardly any is longer. */
-const APPEND_LENGTH_UNCHECKED = APPEND_BYTES_MAX / UTF8_BYTES_PER_UNIT_MAX;
-const GROUP_LENGTH_UNCHECKED = GROUP_BYTES_MAX / UTF8_BYTES_PER_UNIT_MAX;
 
 const withEvents = <A, B>(operation: Operation<A>, change: (events: readonly A[]) => readonly B[]): Operation<B> => {
   switch (operation.kind) {
@@ -41,58 +30,26 @@ const withEvents = <A, B>(operation: Operation<A>, change: (events: readonly A[]
   }
 };
 
-const checkSizes = (operation: Operation<NewEvent>): void => {
-  if (operation.kind === "erase") return;
-  const appends = operation.kind === "group" ? operation.appends : [operation];
-  checkGroupSize(appends.map(({ events }) => eventTexts(events)));
-};
-
-/** Collects operations for one message. Each is encoded when it comes, so that its events need not be kept meanwhile. */
+/** Collects operations for one message. Each is encoded when it comes, so that its texts need not be kept meanwhile. */
 export class OperationsEncoder {
   #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   #length = 0;
   #heads: Operation<EventHead>[] = [];
-  /** The metadata written last, and their text. Events of one command share the object. */
-  #meta: Metadata | null = null;
-  #metaText = "";
+  #meta = "";
 
   get count(): number {
     return this.#heads.length;
   }
 
-  /** Returns how many bytes the operation's texts have. Throws `AppendTooLarge`. */
-  add(operation: Operation<NewEvent>): number {
-    const [length, meta, metaText] = [this.#length, this.#meta, this.#metaText];
-    let groupLength = 0;
-    let areSizesChecked = false;
-    const headsOf = (events: readonly NewEvent[]): readonly EventHead[] => {
-      let appendLength = 0;
-      return events.map(({ id, type, data, meta }) => {
-        const text = JSON.stringify(data);
-        const isMetaNew = meta !== this.#meta;
-        if (isMetaNew) {
-          this.#metaText = metadataText(meta);
-          this.#meta = meta;
-        }
-        // The limits count the metadata's JSON with its names, as every engine does.
-        const units = type.length + text.length + this.#metaText.length + NAMES_MAX_LENGTH;
-        appendLength += units;
-        groupLength += units;
-        if (!areSizesChecked && (appendLength > APPEND_LENGTH_UNCHECKED || groupLength > GROUP_LENGTH_UNCHECKED)) {
-          checkSizes(operation);
-          areSizesChecked = true;
-        }
-        const dataSize = this.#write(text);
-        return [id, type, dataSize, isMetaNew ? this.#write(this.#metaText) : 0];
-      });
-    };
+  /** Returns how many bytes the operation's texts have. */
+  add(operation: Operation<EventText>): number {
+    const [length, meta] = [this.#length, this.#meta];
     try {
-      this.#heads.push(withEvents(operation, headsOf));
+      this.#heads.push(withEvents(operation, this.#headsOf));
     } catch (error) {
       // The texts have no other marks than their sizes, so what was written of them would shift all that follow.
       this.#length = length;
       this.#meta = meta;
-      this.#metaText = metaText;
       throw error;
     }
     return this.#length - length;
@@ -108,9 +65,17 @@ export class OperationsEncoder {
     if (!isKept) this.#bytes = Buffer.allocUnsafeSlow(BYTES_MIN);
     this.#length = 0;
     this.#heads = [];
-    this.#meta = null;
+    this.#meta = "";
     return message;
   }
+
+  readonly #headsOf = (events: readonly EventText[]): readonly EventHead[] =>
+    events.map(({ id, type, data, meta }) => {
+      const dataSize = this.#write(data);
+      const metaSize = meta === this.#meta ? 0 : this.#write(meta);
+      this.#meta = meta;
+      return [id, type, dataSize, metaSize];
+    });
 
   #write(text: string): number {
     const room = text.length > UNCOUNTED_LENGTH_MAX ? Buffer.byteLength(text) : text.length * UTF8_BYTES_PER_UNIT_MAX;

@@ -37,12 +37,15 @@ export const startThread = (name: string, data: OpenOptions | CheckpointerData):
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
 
-/** What an operation adds to its transaction, for the limits in the writer's thread. */
-export const weightOf = (operation: Operation): { readonly appends: number; readonly bytes: number } => {
+/** An operation as the limits count it: a group has several appends. `size` is in UTF-16 units, and in the writer's thread in bytes. */
+export type Weight = { readonly appends: number; readonly size: number };
+
+export const weightOf = (operation: Operation): Weight => {
   const parts = operation.kind === "group" ? operation.appends : [operation];
-  let bytes = 0;
+  let size = 0;
   for (const part of parts) {
-    if (part.kind === "append") for (const { data, meta } of part.events) bytes += data.length + meta.length;
+    size += part.key.length;
+    if (part.kind === "append") for (const { data, meta } of part.events) size += data.length + meta.length;
   }
-  return { appends: parts.length, bytes };
+  return { appends: parts.length, size };
 };

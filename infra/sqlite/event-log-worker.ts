@@ -8,7 +8,7 @@ import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
 /** A group is one transaction with one sync, and so small that no caller waits long for the others' inserts. */
 const GROUP_APPENDS_MAX = 512;
-const GROUP_BYTES_MAX = 8 * 1024 * 1024;
+const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 
 if (parentPort === null) throw new Error("the event log's writer is a worker thread");
 const port = parentPort;
@@ -46,12 +46,12 @@ const take = (message: ToWriter): void => {
 const nextGroup = (): Operation[] => {
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) take(next.message);
   let appends = 0;
-  let bytes = 0;
+  let size = 0;
   const tooMuch = backlog.findIndex((operation, index) => {
     const weight = weightOf(operation);
     appends += weight.appends;
-    bytes += weight.bytes;
-    return index > 0 && (appends > GROUP_APPENDS_MAX || bytes > GROUP_BYTES_MAX);
+    size += weight.size;
+    return index > 0 && (appends > GROUP_APPENDS_MAX || size > GROUP_SIZE_MAX);
   });
   return backlog.splice(0, tooMuch === -1 ? backlog.length : tooMuch);
 };

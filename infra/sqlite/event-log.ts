@@ -1,17 +1,52 @@
 import { resolve } from "node:path";
-import type { EventLog, GroupedAppend, GroupedOutcome, NewEvent } from "../../domain/ports/event-log.ts";
-import { checkAppend, checkGroup, checkPage, checkRevision } from "../event-log-arguments.ts";
+import type { EventLog, GroupedAppend, GroupedOutcome, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
+import {
+  APPEND_BYTES_MAX,
+  checkAppend,
+  checkGroup,
+  checkGroupSize,
+  checkPage,
+  checkRevision,
+  checkSize,
+  lengthOf,
+} from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
 import { openReader } from "./event-log-reader.ts";
 import { appendedSignal } from "./event-log-signal.ts";
-import type { Append } from "./event-log-writer.ts";
+import type { Append, EventText } from "./event-log-writer.ts";
+import { metadataIn, metadataText, NAMES_MAX_LENGTH } from "./metadata-text.ts";
 
-type GroupAppend = Append<NewEvent> & Pick<GroupedAppend, "follows">;
+type GroupedText = Append<EventText> & Pick<GroupedAppend, "follows">;
 
 export type SqliteEventLogOptions = AppenderOptions & {
   readonly readOnly?: boolean;
+};
+
+/** A character has at most three bytes of UTF-8, so no append and no group of this length exceeds a limit. */
+const COUNTED_FROM_LENGTH = APPEND_BYTES_MAX / 3;
+
+/** Makes JSON of events. Events that share their metadata, as those of one command do, have it made once. */
+const eventTexts = (): ((events: readonly NewEvent[]) => EventText[]) => {
+  let shared: Metadata | undefined;
+  let meta = "";
+  return (events) =>
+    events.map((event) => {
+      if (event.meta !== shared) {
+        shared = event.meta;
+        meta = metadataText(shared);
+      }
+      return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
+    });
+};
+
+/** The limits of sizes count the metadata's JSON, as every engine does. Most appends are so short that no name matters. */
+const counted = (appends: readonly Append<EventText>[]): readonly (readonly EventText[])[] => {
+  const texts = appends.map(({ events }) => events);
+  const length = appends.reduce((sum, { events }) => sum + lengthOf(events) + events.length * NAMES_MAX_LENGTH, 0);
+  if (length <= COUNTED_FROM_LENGTH) return texts;
+  return texts.map((events) => events.map((text) => ({ ...text, meta: JSON.stringify(metadataIn(text.meta)) })));
 };
 
 const readOnlyAppender: Appender = {
@@ -31,7 +66,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
   let closing: Promise<void> | undefined;
   let identity: string | null = null;
 
-  const note = (append: Append<NewEvent>, outcome: GroupedOutcome | undefined): void => {
+  const note = (append: Append<EventText>, outcome: GroupedOutcome | undefined): void => {
     if (outcome?.outcome === "appended") reader.appended(append, append.events.length, outcome.position);
   };
 
@@ -46,7 +81,8 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
     async append(stream, expected, events) {
       const name = parseStreamName(stream);
       checkAppend(expected, events);
-      const append = { kind: "append", ...name, expected, events } as const;
+      const append = { kind: "append", ...name, expected, events: eventTexts()(events) } as const;
+      for (const texts of counted([append])) checkSize(texts);
       const outcome = await appender.submit(append);
       if (outcome.outcome === "erased" || outcome.outcome === "group")
         throw new Error("an append was answered as another operation");
@@ -57,10 +93,12 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
     async appendGroup(group) {
       const names = group.map(({ stream }) => parseStreamName(stream));
       checkGroup(group);
-      const appends = group.map(({ expected, events, follows }, index): GroupAppend => {
+      const textsOf = eventTexts();
+      const appends = group.map(({ expected, events, follows }, index): GroupedText => {
         const { category = "", key = "" } = names[index] ?? {};
-        return { kind: "append", category, key, expected, events, follows };
+        return { kind: "append", category, key, expected, events: textsOf(events), follows };
       });
+      checkGroupSize(counted(appends));
       const answer = await appender.submit({ kind: "group", appends });
       if (answer.outcome !== "group") throw new Error("a group was answered as another operation");
       for (const [index, append] of appends.entries()) note(append, answer.outcomes[index]);

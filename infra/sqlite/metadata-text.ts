@@ -19,15 +19,9 @@ const ACTOR_NAMES = 2;
 const VALUES_MIN = 9;
 const VALUES_MAX = 10;
 
-/** Every command has its metadata counted, so no array of the names is made. */
-const namesIn = (it: object): number => {
-  let count = 0;
-  for (const _ in it) count += 1;
-  return count;
-};
-
 const hasOtherNames = (meta: Metadata): boolean =>
-  namesIn(meta) !== (meta.parent_span_id === undefined ? NAMES : NAMES + 1) || namesIn(meta.actor) !== ACTOR_NAMES;
+  Object.keys(meta).length !== (meta.parent_span_id === undefined ? NAMES : NAMES + 1) ||
+  Object.keys(meta.actor).length !== ACTOR_NAMES;
 
 /** A JSON array. The names of an object would be a third of the metadata's bytes, and a tenth of the log's. */
 export const metadataText = (meta: Metadata): string => {
