@@ -89,7 +89,7 @@ const inBrowser = (binary: string): void => {
     assert.match(csv, `,'${FORMULA},till,failed,The receiver answered 422,`);
     assert.match(csv, ',"with ""quotes"", and a comma",till,delivered,');
     await page.evaluate("globalThis.saved = null");
-    await page.click("Failed1", ".tabs");
+    await page.click("Failed 1", ".tabs");
     await page.hides("order.paid");
     await page.click("Export", ".acts");
     await page.click("Save as NDJSON", "dialog");
