@@ -7,6 +7,9 @@ type Defined<T> = {
 /** The same object without its undefined members; null, false and the order of the members stay. */
 export const defined = <T extends object>(fields: T): Defined<T> => {
   const present: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) present[name] = value;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name as keyof T];
+    if (value !== undefined) present[name] = value;
+  }
   return present as Defined<T>; // The loop has left out exactly the members that the type makes optional.
 };

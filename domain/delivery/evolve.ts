@@ -19,17 +19,19 @@ import {
 type DataOf<T extends DeliveryEvent["type"]> = Extract<DeliveryEvent, { type: T }>["data"];
 type Progress = Omit<Extract<Delivery, { phase: "waiting" }>, "phase" | "dueAt">;
 
-const progressOf = (it: Progress): Progress => ({
+type Counts = Pick<Progress, "attempts" | "probes" | "reached" | "mayBeDone">;
+
+const progressOf = (it: Progress, { attempts, probes, reached, mayBeDone }: Counts = it): Progress => ({
   request: it.request,
   replays: it.replays,
   admittedAt: it.admittedAt,
   hold: it.hold,
   releases: it.releases,
-  attempts: it.attempts,
-  probes: it.probes,
+  attempts,
+  probes,
   erased: it.erased,
-  reached: it.reached,
-  mayBeDone: it.mayBeDone,
+  reached,
+  mayBeDone,
   paid: it.paid,
   replay: it.replay,
 });
@@ -122,13 +124,9 @@ const holdEnded = (held: HeldDelivery, outcome: HoldOutcome): Delivery => {
 const attempting = (state: ActiveDelivery, data: DataOf<"AttemptStarted">): Delivery => {
   const { number, node, lease_until: until, probe } = data;
   const { reached, outcome } = knownSoFar(state);
-  return {
-    ...progressOf(state),
-    ...{ attempts: number, probes: state.probes + (probe === true ? 1 : 0), reached, mayBeDone: outcome === "unknown" },
-    phase: "attempting",
-    lease: { number, node, until },
-    cancelling: null,
-  };
+  const probes = state.probes + (probe === true ? 1 : 0);
+  const counts = { attempts: number, probes, reached, mayBeDone: outcome === "unknown" };
+  return { phase: "attempting", lease: { number, node, until }, cancelling: null, ...progressOf(state, counts) };
 };
 
 const attemptFailed = (state: ActiveDelivery, data: DataOf<"AttemptFailed">): Delivery => {
@@ -139,6 +137,12 @@ const attemptFailed = (state: ActiveDelivery, data: DataOf<"AttemptFailed">): De
   };
   if (data.next_attempt_at === null) return { ...progress, phase: "failed", stepEnd: null };
   return { ...progress, phase: "waiting", dueAt: data.next_attempt_at };
+};
+
+const succeeded = (state: ActiveDelivery, data: DataOf<"AttemptSucceeded">): Delivery => {
+  const { attempts, probes, mayBeDone } = state;
+  const counts = { attempts, probes, reached: reachedAfter(state.reached, data, null), mayBeDone };
+  return { phase: "delivered", stepEnd: null, ...progressOf(state, counts) };
 };
 
 const replayed = (state: FailedDelivery, data: DataOf<"EventReplayed">): Delivery => {
@@ -219,13 +223,7 @@ export const evolve = (state: Delivery, event: DeliveryEvent): Delivery => {
     case "AttemptFailed":
       return isActive(state) ? attemptFailed(state, event.data) : state;
     case "AttemptSucceeded":
-      if (!isActive(state)) return state;
-      return {
-        ...progressOf(state),
-        phase: "delivered",
-        reached: reachedAfter(state.reached, event.data, null),
-        stepEnd: null,
-      };
+      return isActive(state) ? succeeded(state, event.data) : state;
     case "DeliveryFailed":
       if (!isActive(state)) return state;
       return { ...progressOf(state), phase: "failed", reached: knownSoFar(state).reached, stepEnd: null };

@@ -164,7 +164,7 @@ export class LedgerBatch {
     if (budget !== undefined) answer.budget = reading(ledger.reserved + ledger.settled + this.#cost, cost, budget);
     if (rate !== undefined) {
       const inWindow = reading(ledger.recentCount - this.#expired + this.#places, places, rate);
-      answer.rate = { ...inWindow, retryAfterMs: this.#retryAfterMs(inWindow, places) };
+      answer.rate = { retryAfterMs: this.#retryAfterMs(inWindow, places), ...inWindow };
     }
     if (count !== undefined) {
       answer.count = reading(ledger.openCount + ledger.settledCount + this.#places, places, count);

@@ -214,7 +214,7 @@ export class AdmissionGroups {
     const known = { state: admitted, revision, position };
     const job = jobOf(it);
     if (lease !== null) lease.begin({ revision, position });
-    else if (job !== null) deliver.offer({ ...job, known });
+    else if (job !== null) deliver.offer({ known, ...job });
     resolve({ outcome: "claimed", known, position, lost });
   }
 }

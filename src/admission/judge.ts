@@ -140,7 +140,11 @@ const limitsAsked = (
   cost: number | null,
   { plan, timeZone }: { readonly plan: Plan; readonly timeZone: string },
 ): LedgerInput => ({
-  ...{ account, timeZone, eventId, run, trace },
+  account,
+  timeZone,
+  eventId,
+  run,
+  trace,
   plan: countsForPlan ? plan : null,
   policies: results.map(({ policy, checked: { cost: own, costMissing } }) => ({
     id: policy.id,
@@ -163,7 +167,9 @@ const concluded = ({ own, results, cost }: Passed, limits: LedgerVerdict, nowMs:
   const groups = results.map((result, index) => groupOf(result, results.length < 2, counted[index]));
   const all: readonly GateGroup[] = [{ gates: [...own, ...quota], blocks: true }, ...groups];
   const policies = policiesIn(results.map(({ policy }) => policy));
-  const verdict = { ...decideAll(all), ...policies, gates: listed(own, groups, quota) };
+  const { decision, observed } = decideAll(all);
+  const gates = listed(own, groups, quota);
+  const verdict = { decision, ...(observed === true ? { observed } : {}), ...policies, gates };
   const approvals = rulesThatHold(results);
   return { verdict, deniedBy: deniedByAny(all), cost, reservations, retryAfterS, approvals, countedAt: nowMs };
 };

@@ -41,7 +41,8 @@ export const endedOnce = (lease: AdmissionLease): AdmissionLease => {
     act();
   };
   return {
-    ...lease,
+    records: lease.records,
+    state: lease.state,
     begin: (appended) => once(() => lease.begin(appended)),
     cancel: () => once(() => lease.cancel()),
   };

@@ -112,12 +112,18 @@ export class Attempts {
   /** Sends what was decided by `start`, once it is recorded. */
   async sendStarted(started: DecidedStart, appended: Omit<StreamState<Delivery>, "state">) {
     const { job, endpoint, state, times } = started;
-    const known = { state, ...appended };
-    const active = activeOf({ job, known, trace: job.trace });
-    if (active === null || !this.#isInTime(times)) return { outcome: "unsent", known } as const;
+    const { revision, position } = appended;
+    if (!isActive(state) || !this.#isInTime(times))
+      return { outcome: "unsent", known: { state, revision, position } } as const;
+    const { body, trace } = job;
     const { startedAt } = times;
     return this.#sender.send({
-      ...{ ...active, body: job.body, endpoint, startedAt },
+      job,
+      known: { state, revision, position },
+      trace,
+      body,
+      endpoint,
+      startedAt,
       isFormerTarget: false,
       isCircuitOpen: false,
     });

@@ -78,7 +78,10 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
       headers.traceparent = `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`;
       return Object.assign(headers, signedHeaders(secrets, headers, body, job.endpointId));
     },
-    shown: (headers) =>
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, OWN.has(name) ? value : "[redacted]"])),
+    shown(headers) {
+      const shown: Record<string, string> = {};
+      for (const name in headers) shown[name] = OWN.has(name) ? (headers[name] ?? "") : "[redacted]";
+      return shown;
+    },
   };
 };

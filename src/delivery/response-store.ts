@@ -10,7 +10,7 @@ import { redactHeaders } from "../providers/redact.ts";
 import { bytesOfExchange, commit, twoSalts } from "../streams/commitments.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import type { ResponseKept } from "../streams/exchanges.ts";
-import { encodeBody } from "../streams/payload-encoding.ts";
+import { type Encoded, encodeBody } from "../streams/payload-encoding.ts";
 import { headerBytes, payloadStream } from "../streams/payloads.ts";
 import type { JobKey } from "./job.ts";
 import type { ActiveJob } from "./loaded-job.ts";
@@ -45,6 +45,11 @@ const TYPE_MAX = 256;
 const NO_BODY = Buffer.alloc(0);
 
 const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+
+const withBody = (whole: Omit<Unsalted, keyof Encoded>, bytes: Buffer): Unsalted => {
+  const { encoding, body } = encodeBody(bytes);
+  return { encoding, body, ...whole };
+};
 
 const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
   if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
@@ -97,7 +102,7 @@ export class ResponseStore {
     const { job, known } = exchange;
     const taken = bytes === 0 ? null : this.#deps.allowances.takeAtHand(job.account, "stored", bytes);
     if (taken === null && bytes > 0) return null;
-    const form = this.#salted(exchange, { ...whole, ...encodeBody(body) }, body, taken);
+    const form = this.#salted(exchange, withBody(whole, body), body, taken);
     const append = {
       stream: payloadStream(job.eventId),
       expected: known.state.request.payload.revision,
@@ -127,7 +132,7 @@ export class ResponseStore {
     const { whole, body, bytes } = this.#wholeOf(exchange);
     const taken = bytes === 0 ? null : await this.#deps.allowances.take(job.account, "stored", bytes);
     if (taken !== null || bytes === 0) {
-      return this.#salted(exchange, { ...whole, ...encodeBody(body) }, body, taken);
+      return this.#salted(exchange, withBody(whole, body), body, taken);
     }
     const head = body.subarray(0, RESPONSE_HEAD_BYTES);
     const data = {
@@ -146,9 +151,9 @@ export class ResponseStore {
     const [salt, headersSalt] = twoSalts(this.#deps.randomness);
     const id = attemptId(payloadId(job.eventId, known.state.request.payload.revision), data.number);
     const headers = commit(headersId(id), headersSalt, bytesOfExchange(data));
-    const salts = { headers_salt: headersSalt.toString("base64") };
-    if (body.length === 0) return { data: { ...data, ...salts }, kept: { headers }, taken };
+    const headers_salt = headersSalt.toString("base64");
+    if (body.length === 0) return { data: { headers_salt, ...data }, kept: { headers }, taken };
     const kept = { headers, response: commit(id, salt, body) };
-    return { data: { ...data, salt: salt.toString("base64"), ...salts }, kept, taken };
+    return { data: { salt: salt.toString("base64"), headers_salt, ...data }, kept, taken };
   }
 }

@@ -56,9 +56,9 @@ const isAmbiguous = (question: Pick<Question, "body" | "text">): boolean => {
 export const checkDirectly = (compiled: CompiledPolicy, question: Omit<Question, "account">): PolicyCheck => {
   const { readsPayload } = compiled;
   return compiled.check({
+    ambiguous: readsPayload && !question.isStrict && isAmbiguous(question),
     ...question,
     payload: readsPayload ? question.payload() : undefined,
-    ambiguous: readsPayload && !question.isStrict && isAmbiguous(question),
   });
 };
 

@@ -87,7 +87,7 @@ export class LedgerCopy {
   /** `revision` is that of the last of these facts. */
   appended(facts: readonly LedgerEvent[], revision: Revision): void {
     for (const [index, fact] of facts.entries()) {
-      this.#evolve({ ...fact, revision: revision - facts.length + 1 + index });
+      this.#evolve({ revision: revision - facts.length + 1 + index, ...fact });
     }
   }
 

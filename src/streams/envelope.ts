@@ -65,9 +65,11 @@ export const eventId = (commandId: string, index: number): string => {
 
 const metadata = ({ account, actor, commandId, trace, causationId, at }: Envelope): Metadata => {
   const { trace_id, span_id, parent_span_id } = trace;
-  const ids = { account, actor, command_id: commandId, trace_id, span_id };
-  const rest = { causation_id: causationId ?? null, recorded_at: at, schema: 1 };
-  return parent_span_id === undefined ? { ...ids, ...rest } : { ...ids, parent_span_id, ...rest };
+  const command_id = commandId;
+  const causation_id = causationId ?? null;
+  return parent_span_id === undefined
+    ? { account, actor, command_id, trace_id, span_id, causation_id, recorded_at: at, schema: 1 }
+    : { account, actor, command_id, trace_id, span_id, parent_span_id, causation_id, recorded_at: at, schema: 1 };
 };
 
 const recordOf = ({ type, data }: Fact, id: string, meta: Metadata): NewEvent => ({

@@ -17,10 +17,10 @@ export const payloadRef = (
   { isReused: _, ...kept }: KeptPayload,
   { body, contentType, contentEncoding }: Received,
 ): PayloadRef => ({
-  ...kept,
   size: body.length,
   content_type: contentType,
   ...contentEncodingField(contentEncoding),
+  ...kept,
 });
 
 /** The inverse of `payloadRef`. */

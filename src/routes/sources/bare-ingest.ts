@@ -111,13 +111,14 @@ class BareIngest {
 
 export const bareIngest = (intake: WebhookIntake, { parts, positions, route }: BareIngestParts): BareHandler => {
   const bare = new BareIngest(intake, positions);
+  const { url, config } = route;
   const take = (exchange: BareExchange, address: WebhookAddress): void => bare.take(exchange, address);
   return (request, response) => {
     const [, provider, sourceId] = PATH.exec(request.url ?? "") ?? [];
     if (provider === undefined || sourceId === undefined) return false;
     if (!isPlainPost(request, SMALL_BYTES) || !intake.hasRoom()) return false;
     const params = { provider, source_id: sourceId };
-    const exchange = new BareExchange(parts, request, response, { ...route, params });
+    const exchange = new BareExchange(parts, request, response, { url, config, params });
     // Node parses the body, which most often came in the same packet, when this handler has returned.
     process.nextTick(take, exchange, params);
     return true;
