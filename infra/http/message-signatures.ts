@@ -1,8 +1,7 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 
 /** `Content-Digest` is defined by RFC 9530, section 2. */
-export const contentDigest = (body: Uint8Array): string =>
-  `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+export const contentDigest = (body: Uint8Array): string => `sha-256=:${hash("sha256", body, "base64")}:`;
 
 /** A name of a field or a derived component, in lower case, and its value (RFC 9421, section 2). */
 export type Component = readonly [name: string, value: string];

@@ -24,7 +24,12 @@ export type AttemptSenderDeps = ResponseStoreDeps & {
 
 const withKept = (end: EndAttempt, kept: KeptExchange | null): EndAttempt => {
   if (kept === null) return end;
-  return end.type === "Succeed" ? { ...end, end: { ...end.end, kept } } : { ...end, end: { ...end.end, kept } };
+  if (end.type === "Succeed") {
+    const { event_id, ...rest } = end.end;
+    return { ...end, end: { event_id, ...rest, kept } };
+  }
+  const { event_id, ...rest } = end.end;
+  return { ...end, end: { event_id, ...rest, kept } };
 };
 
 export type SentAttempt = {
@@ -74,9 +79,9 @@ export class AttemptSender {
     const { request, attempts: number } = known.state;
     const { contentType = request.payload.content_type } = job;
     const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
-    const content = { contentType, contentEncoding, body };
+    const outgoing = { job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request };
     try {
-      return this.#deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs, request });
+      return this.#deps.outbound.headers(outgoing);
     } catch (error) {
       this.#deps.onError(error);
       return null;
