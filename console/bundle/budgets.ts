@@ -19,7 +19,7 @@ const PAGE_BYTES = 30 * KB;
 /** The policy editor brings CodeMirror; the proof check the verifier, and the words of the command for a verdict. */
 const EXTRA_BYTES: Readonly<Record<string, number>> = {
   "src/pages/policy-editor.tsx": 130 * KB,
-  "src/pages/proof-check.ts": 19 * KB,
+  "src/pages/proof-check.ts": 19.5 * KB,
 };
 
 const ENTRY = "index.html";
