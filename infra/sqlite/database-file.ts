@@ -17,6 +17,10 @@ export const checkNotCut = (path: string): void => {
     );
 };
 
+/** A file without a WAL has whole pages. SQLite itself would read the rest of a page that was cut as zeros. */
+export const isWhole = (path: string, pageBytes: number): boolean =>
+  (sizeOf(`${path}-wal`) ?? 0) > 0 || (sizeOf(path) ?? 0) % pageBytes === 0;
+
 const PRIMARY_CODE = 0xff;
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;

@@ -7,6 +7,7 @@ import {
   type ToCheckpointer,
   weightOf,
 } from "./event-log-protocol.ts";
+import { PAGE_BYTES } from "./event-log-schema.ts";
 import type { Operation } from "./event-log-writer.ts";
 
 /**
@@ -24,7 +25,6 @@ export type Checkpoints = {
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
 /** An estimate of what an append writes besides its data: other columns, and its share of a page's header. */
 const BYTES_PER_APPEND = 512;
-const PAGE_BYTES = 4_096;
 /** Milliseconds to wait for readers of the WAL. Reading a page takes less; a longer read lets the WAL grow. */
 const FINISH_WAIT_MS = 3;
 const CUT_AFTER_ERASE_MS = 1_000;

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { errorMessage } from "../error-message.ts";
 import { makeDirectory } from "../make-directory.ts";
 import { LOG_FORMAT, OtherFormat } from "../other-format.ts";
-import { checkNotCut, isBusy, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
+import { checkNotCut, isBusy, isDamage, isThere, isWhole, primaryCodeOf } from "./database-file.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
@@ -32,6 +32,11 @@ const SCHEMA = `
   PRAGMA user_version = ${LOG_FORMAT};
 `;
 
+/**
+ * A page of SQLite's usual 4 KiB has room for two or three records, and a fifth of it stays empty. A log keeps the page
+ * size with which it was made.
+ */
+export const PAGE_BYTES = 8_192;
 /** A cache for pages of the index, which are read at random when a new stream begins. */
 const WRITER_CACHE_KIB = 8 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
@@ -61,7 +66,8 @@ const notALog = (path: string): Error =>
   new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
 const checkSchema = (db: Database, path: string): void => {
-  if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
+  const isLog = pragma(db, "application_id") === APPLICATION_ID;
+  if (!isLog || !isWhole(path, Number(pragma(db, "page_size")))) throw notALog(path);
   const format = Number(pragma(db, "user_version"));
   if (format === LOG_FORMAT) return;
   const remedy = format > LOG_FORMAT ? BACKUP_REMEDY : "move the file away to begin a new log";
@@ -122,6 +128,7 @@ const createLog = (path: string): void => {
   try {
     const db = new DatabaseSync(draft);
     try {
+      db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
       db.exec(SCHEMA);
       giveIdentity(db);
     } finally {

@@ -48,7 +48,7 @@ withStrace("every answer comes after a sync of the WAL that came after its event
   inDirectory(async (directory) => {
     const [path, trace] = [join(directory, "log.db"), join(directory, "trace")];
     // Strings as long as a page: the ids of its events can be found in what is written.
-    const tracer = ["strace", "-f", "-y", "-s", "5000", "-e", "trace=pwrite64,write,fsync,fdatasync", "-o", trace];
+    const tracer = ["strace", "-f", "-y", "-s", "10000", "-e", "trace=pwrite64,write,fsync,fdatasync", "-o", trace];
     const output = await run([path, "4", "10"], tracer);
     assert.is(output.match(/^answered .* appended$/gm)?.length, 40, output);
 

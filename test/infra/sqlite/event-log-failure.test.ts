@@ -20,7 +20,7 @@ const big = () => event({ filler: "x".repeat(900_000) });
 
 test("a full disk refuses an append that does not fit and takes one that does", () =>
   inNewFile(async (path) => {
-    const log = await sqliteEventLog({ path, maxPages: 100 });
+    const log = await sqliteEventLog({ path, maxPages: 50 });
     const [stream, small] = [newStream(), event()];
     assert.is((await rejection(() => log.append(stream, "absent", [small, big()]))).name, "LogUnavailable");
     assert.equal(await log.read(stream, null, 10), []);
@@ -35,7 +35,7 @@ test("a full disk refuses an append that does not fit and takes one that does", 
 
 test("a full disk refuses the whole of a group, and what it left out is written once there is room", () =>
   inNewFile(async (path) => {
-    const small = await sqliteEventLog({ path, maxPages: 200 });
+    const small = await sqliteEventLog({ path, maxPages: 100 });
     const group = [event(), big(), event()].map((one, index) => ({
       ...{ stream: newStream(), expected: "absent" as const, events: [one] },
       follows: index === 0 ? [] : [index - 1],
@@ -51,7 +51,7 @@ test("a full disk refuses the whole of a group, and what it left out is written 
 
 test("when a group fails, each of its appends may be sent again", () =>
   inNewFile(async (path) => {
-    const log = await sqliteEventLog({ path, maxPages: 200 });
+    const log = await sqliteEventLog({ path, maxPages: 100 });
     const appends = Array.from({ length: 20 }, () => ({ stream: newStream(), batch: events(2) }));
     const send = ({ stream, batch }: (typeof appends)[number]) => log.append(stream, "absent", batch);
     const tooBig = rejection(() => log.append(newStream(), "absent", [big()]));

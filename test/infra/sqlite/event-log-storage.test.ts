@@ -167,6 +167,7 @@ test("a file with another header, or without its end, is refused with what to do
       whole.subarray(0, 60),
       whole.subarray(0, 4_096),
       whole.subarray(0, whole.length - 4_096),
+      whole.subarray(0, whole.length - 8_192),
     ];
     for (const [n, damaged] of damages.entries()) {
       for (const readOnly of [false, true]) {
@@ -177,6 +178,23 @@ test("a file with another header, or without its end, is refused with what to do
         assert.ok(damaged.equals(readFileSync(copy)), `${n} is left as it is`);
       }
     }
+  }));
+
+test("a log that was made with smaller pages keeps them, and is read and written", () =>
+  inNewFile(async (made) => {
+    const other = await sqliteEventLog({ path: made });
+    const stream = newStream();
+    const first = events(3);
+    await other.append(stream, "absent", first);
+    await other.close();
+    const path = `${made}-small`;
+    sql(made, `PRAGMA page_size = 4096; VACUUM INTO '${path}'`);
+    const log = await sqliteEventLog({ path });
+    const later = events(2);
+    await log.append(stream, 2, later);
+    assert.equal(idsOf(await log.read(stream, null, 10)), idsOf([...first, ...later]));
+    await log.close();
+    assert.is(readFileSync(path).readUInt16BE(16), 4_096);
   }));
 
 test("a log that lost its WAL is an older log and never a new one", () =>
