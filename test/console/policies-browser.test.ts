@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { fitEverywhere, overflow, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, signUp } from "../support/client.ts";
+import { busyness } from "../support/first-event-bar.ts";
 import { keyboardOf } from "../support/keyboard.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { openSignedIn } from "../support/signed-in.ts";
@@ -10,6 +11,9 @@ import { skipped } from "../support/skipped.ts";
 
 const test = suite("the console's policies in a browser");
 const WHO = { email: "ana@shop.example", password: "correct horse battery" };
+/** The bar for a name that is wrong, and how often it is measured. */
+const UNDERLINED_MS = 500;
+const TRIES = 5;
 
 const inBrowser = (binary: string): void => {
   let program: Program;
@@ -184,6 +188,37 @@ const inBrowser = (binary: string): void => {
     await editorShows(".cm-condition", '"cost_eur > 600.0"');
     await page.click("Discard draft");
     await until("the version in force is back", () => inEditor("root.querySelector('.cm-added') === null"));
+  });
+
+  test("a name that becomes wrong is underlined within half a second of the key", async () => {
+    await page.open(`${program.url}/policies/${id}`);
+    await page.shows("is in force");
+    await press("Text");
+    await until("the editor is there", () => inEditor("root.querySelector('.cm-content') !== null"));
+    await page.key("Tab");
+    for (const key of ["ArrowDown", "End", "Enter"] as const) await page.key(key);
+    await page.write('"deny": [{ "name": "large", "when": "cost_eru > 500.0" }],');
+    await editorShows(".cm-problem", "cost_eru");
+    for (let back = ' > 500.0" }],'.length; back > 0; back -= 1) await page.key("ArrowLeft");
+    const took: number[] = [];
+    for (let tries = 1; tries <= TRIES; tries += 1) {
+      const name = `cost_eru${"x".repeat(tries)}`;
+      await inEditor(`((look) => { globalThis.underlinedAt = null; look(look); return true; })((look) =>
+        [...root.querySelectorAll(".cm-problem")].some((it) => it.innerText.includes(${JSON.stringify(name)}))
+          ? (globalThis.underlinedAt = performance.now())
+          : requestAnimationFrame(() => look(look)))`);
+      await page.evaluate(
+        'addEventListener("keydown", () => { globalThis.pressedAt = performance.now(); }, { capture: true, once: true })',
+      );
+      await page.write("x");
+      took.push(
+        await until("it is underlined", () => page.evaluate<number>("underlinedAt && underlinedAt - pressedAt")),
+      );
+    }
+    console.log(`       a wrong name is underlined after ${took.map(Math.round).join(", ")} ms`);
+    // Whatever else the machine does delays some of them.
+    assert.ok(Math.min(...took) <= UNDERLINED_MS * busyness(), took.join(", "));
+    await page.click("Discard draft");
   });
 
   test("every tab fits six widths, in two schemes, and axe finds nothing", async () => {

@@ -141,6 +141,45 @@ const inBrowser = (binary: string): void => {
     assert.match(printed, /time::after\s*\{[^}]*attr\(datetime\)/);
   });
 
+  test("each page with times names their zone, and each time has the moment in UTC", async () => {
+    const { delivered } = scene.events;
+    const paths = [
+      ...["/events", `/events/${delivered}`, "/approvals?for=all", "/bundles", `/bundles/${scene.bundles.committed}`],
+      ...["/sources", `/sources/${scene.source.id}`, "/endpoints", `/endpoints/${scene.endpointId}`],
+      ...["/agents", `/agents/${scene.agent.id}`, "/policies", `/policies/${scene.policyId}`, "/audit"],
+      ...["/settings/members", "/settings/keys", "/settings/sessions"],
+    ];
+    for (const path of paths) {
+      await page.open(program.url + path);
+      await until(`${path} names its zone`, () =>
+        page.evaluate<boolean>("document.querySelector('main .head')?.innerText.includes('UTC') === true"),
+      );
+      await until(`${path} is drawn`, () =>
+        page.evaluate<boolean>("document.querySelector('main :is(table, time)') !== null"),
+      );
+      const wrong = await page.evaluate<readonly string[]>(`[...document.querySelectorAll("time")]
+        .filter(({ title, dateTime }) => title !== dateTime || !/^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$/.test(title))
+        .map((it) => it.outerHTML)`);
+      assert.equal(wrong, [], path);
+    }
+  });
+
+  test("an agent's cost is the sum of its requests, to the cent", async () => {
+    const { id } = scene.agent;
+    const { body } = await ana.call("GET", `/v1/events?agent_id=${id}&limit=100`);
+    const admitted = body.data.filter(({ status: it }: { readonly status: string }) => it !== "blocked");
+    const sum = admitted.reduce(
+      (all: number, { cost_eur: cost }: { readonly cost_eur: number | null }) => all + Math.round((cost ?? 0) * 100),
+      0,
+    );
+    await page.open(`${program.url}/agents/${id}`);
+    await page.shows("of what was admitted");
+    const told = await page.evaluate<string>(
+      "[...document.querySelectorAll('.sums > *')].find((it) => it.innerText.startsWith('Cost'))?.querySelector('b').innerText",
+    );
+    assert.is(told, `€${(sum / 100).toFixed(2)}`);
+  });
+
   test("a page that was not connected shows what happened meanwhile", async () => {
     const id = await heldEvent("while-away");
     // One tab holds the stream for all, and the network is cut for this one alone.

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 const BAR_S = 60;
 
 /** Where other programs want the processor as well, each second counts for less. */
-const busyness = (): number =>
+export const busyness = (): number =>
   Math.max(
     1,
     ...loadavg()

@@ -1,4 +1,4 @@
-import { Breaking, Facts, Head, Section, Time } from "../../design/text.tsx";
+import { Breaking, Facts, Head, Section, Time, Zone } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
@@ -101,6 +101,7 @@ const Shown = ({ action, onDone }: { readonly action: Action; readonly onDone: (
             <span>
               {version === 1 ? "made" : "changed"} <Time at={at} /> by {nameOf(by) ?? "a member"}
             </span>
+            <Zone />
           </>
         }
       />

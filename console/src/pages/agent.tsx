@@ -4,7 +4,7 @@ import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
-import { Breaking, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
+import { Breaking, Facts, Head, Id, Note, Section, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
@@ -108,6 +108,7 @@ const Shown = ({ agent, range, onDone }: ShownProps) => {
           <>
             <StateMark value={status} />
             <Id id={id} />
+            <Zone />
           </>
         }
         acts={

@@ -4,7 +4,7 @@ import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { FreshBar, Pager } from "../../design/table.tsx";
-import { Head, Time } from "../../design/text.tsx";
+import { Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { isExcluded } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -208,7 +208,12 @@ const Approvals = ({ params, query }: PageProps) => {
     <>
       <Head
         title="Approvals"
-        meta={<span>{countText(wanted, count)}</span>}
+        meta={
+          <>
+            <span>{countText(wanted, count)}</span>
+            <Zone />
+          </>
+        }
         acts={
           <>
             <span class="keys desk">

@@ -4,7 +4,7 @@ import { count, duration } from "../../design/format.ts";
 import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
-import { Breaking, ClockContext, Head, Time } from "../../design/text.tsx";
+import { Breaking, ClockContext, Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -203,7 +203,7 @@ const Records = ({ params, query }: PageProps) => {
         meta={
           <>
             <Covered coverage={coverage} />
-            <span>Times in {account?.time_zone}</span>
+            <Zone />
           </>
         }
         acts={

@@ -1,6 +1,6 @@
 import { counted } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
-import { Breaking, Head, Id, Note, Time } from "../../design/text.tsx";
+import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -50,6 +50,7 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
               <Time at={bundle.created_at} as="exact" />
             </span>
             <Id id={id} />
+            <Zone />
           </>
         }
         acts={

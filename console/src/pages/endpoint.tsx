@@ -4,7 +4,7 @@ import { counted, dayAndTime, duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
-import { Breaking, ClockContext, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
+import { Breaking, ClockContext, Facts, Head, Id, Note, Section, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -210,6 +210,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
               <Breaking text={url} />
             </span>
             <Id id={id} />
+            <Zone />
           </>
         }
         acts={

@@ -3,7 +3,7 @@ import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
-import { Breaking, Head, Id, Note, Time } from "../../design/text.tsx";
+import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
@@ -143,6 +143,7 @@ const Found = ({ shown, query }: FoundProps) => {
               <Time at={event.received_at} as="exact" />
             </span>
             <Id id={event.id} />
+            <Zone />
           </>
         }
         acts={<Acts event={event} onDone={shown.again} />}

@@ -5,8 +5,8 @@ import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
-import { Breaking, Head, Time } from "../../design/text.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
+import { Breaking, Head, Time, Zone } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -212,7 +212,7 @@ const Events = ({ query }: PageProps) => {
         meta={
           <>
             {total === null ? null : <span>{total} match</span>}
-            <span>Times in {me.value?.account.time_zone}</span>
+            <Zone />
             {query.origin === undefined ? (
               <span>
                 Notifications are hidden.{" "}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Icon } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
-import { Head } from "../../design/text.tsx";
+import { Head, Zone } from "../../design/text.tsx";
 import { me } from "../api/api.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
@@ -53,7 +53,7 @@ export const Listing = <Row,>({
     <>
       <Head
         title={title}
-        meta={meta}
+        meta={meta ?? <Zone />}
         acts={
           isEmpty ? undefined : (
             <>

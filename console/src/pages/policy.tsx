@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { WordedMark } from "../../design/mark.tsx";
-import { Breaking, Head, Id, Note, Time } from "../../design/text.tsx";
+import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { call, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -55,6 +55,7 @@ const Meta = ({ policy, uses }: MetaProps) => {
         since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "a member"}
       </span>
       <Id id={policy.id} />
+      <Zone />
       {uses === null ? null : (
         <span>
           used by <UsedBy uses={uses.get(policy.id) ?? []} />

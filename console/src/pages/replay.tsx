@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { count, counted } from "../../design/format.ts";
 import { Mark, WordedMark } from "../../design/mark.tsx";
-import { Facts, Head, Id, Section, Time } from "../../design/text.tsx";
+import { Facts, Head, Id, Section, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -95,6 +95,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
               <Time at={replay.started_at} as="exact" />
             </span>
             <Id id={id} />
+            <Zone />
           </>
         }
         acts={

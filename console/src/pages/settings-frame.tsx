@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, Pager } from "../../design/table.tsx";
-import { Head } from "../../design/text.tsx";
+import { Head, Zone } from "../../design/text.tsx";
 import type { Rows } from "../shell/use-rows.ts";
 
 /** The sections, each at `/settings/{name}`. */
@@ -23,7 +23,15 @@ type FrameProps = {
 /** A section of the settings: its head, and the way to the other sections. */
 export const SettingsFrame = ({ name, meta, children }: FrameProps) => (
   <>
-    <Head title={SECTIONS.find((it) => it.name === name)?.title ?? "Settings"} meta={meta} />
+    <Head
+      title={SECTIONS.find((it) => it.name === name)?.title ?? "Settings"}
+      meta={
+        <>
+          {meta}
+          <Zone />
+        </>
+      }
+    />
     <nav class="tabs desk" aria-label="Sections of the settings">
       {SECTIONS.map((it) => (
         <a key={it.name} href={`/settings/${it.name}`} aria-current={it.name === name ? "page" : undefined}>

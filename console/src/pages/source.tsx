@@ -4,7 +4,7 @@ import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
-import { Breaking, Copied, Facts, Head, Id, Note, Section, Time } from "../../design/text.tsx";
+import { Breaking, Copied, Facts, Head, Id, Note, Section, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -148,6 +148,7 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
             <StateMark value={status} />
             <span>{label(source.type)}</span>
             <Id id={id} />
+            <Zone />
           </>
         }
         acts={
