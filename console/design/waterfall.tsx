@@ -15,7 +15,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   fail: "c-fail",
   move: "c-move",
 };
-/** Beyond this part of the width the words stand at the left of the bar. */
+/** Beyond this part of the width words stand at the left. */
 const LEFT_FROM = 0.7;
 /** A bar that is shorter than this would not be seen. */
 const LEAST = 0.004;
@@ -57,7 +57,8 @@ const Bar = ({ stage, scale }: BarProps) => {
   const width = Math.max(to - from, LEAST);
   const colour = colourOf(stage.bar ?? stage.state);
   const height = stage.isNested ? 6 : 10;
-  const isLeft = from > LEFT_FROM;
+  // At the right they would run into the durations, so they stand where there is more room.
+  const isLeft = to > LEFT_FROM && from > 1 - to;
   return (
     <>
       {stage.isWait && stage.state !== "held" ? (

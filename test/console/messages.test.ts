@@ -240,7 +240,7 @@ test("an undo without an answer says so, and one that was never sent says why", 
   const none = { status_code: null, failure: { detail: "connection refused" }, response: null };
   assert.match(
     said(undoMessage({ to: "bank", attempts: [none], leftOut: 0 }, "")),
-    'bank did not answer 1 time: "connection refused".',
+    'bank did not answer once: "connection refused".',
   );
   assert.match(said(undoMessage(null, "Nothing takes it back.")), "undone. Nothing takes it back. Undo it by hand");
   const page = { ...refusal409, response: { body: "<html>long</html>", encoding: "utf8" } };

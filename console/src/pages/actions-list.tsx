@@ -23,9 +23,9 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ac
       </>
     ),
   },
-  { name: "Endpoint", as: "a", show: ({ endpoint_id: id }) => name(id) ?? "its endpoint" },
+  { name: "Endpoint", as: "soft", show: ({ endpoint_id: id }) => name(id) ?? "its endpoint" },
   { name: "Cost", as: "soft hide", show: ({ cost }) => costText(cost) },
-  { name: "Undo", as: "soft b", show: (row) => undoText(row) },
+  { name: "Undo", as: "soft", show: (row) => undoText(row) },
   { name: "Version", as: "num hide wide", show: ({ version }) => version },
   { name: "Changed", as: "soft hide wide", show: ({ changed_at: at }) => <Time at={at} /> },
 ];

@@ -217,7 +217,7 @@ const Records = ({ params, query }: PageProps) => {
         <SavedViews fixed={VIEWS} address={hrefOf("/audit", set)} />
         <FilterBar
           label="Filter records"
-          hint="Id of an event, approval, policy or person"
+          hint="Id of a thing or a person"
           filters={filters(state.rows)}
           values={query}
           onChange={change}

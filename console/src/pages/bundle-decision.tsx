@@ -45,7 +45,7 @@ const Decision = ({ bundle, approval }: ShownProps) => {
               </>
             ),
           ],
-          [bundle.ended_at === null ? "Reserved" : "Settled", NO_STEPS.includes(bundle.status) ? "" : cost],
+          [bundle.ended_at === null ? "Reserved" : "Spent", NO_STEPS.includes(bundle.status) ? "" : cost],
           ["Would cost", NO_STEPS.includes(bundle.status) ? cost : ""],
           ["Ended", bundle.ended_at === null ? "" : <Time at={bundle.ended_at} />],
         ]}

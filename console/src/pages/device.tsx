@@ -115,7 +115,7 @@ const Device = () => {
   }, []);
   return (
     <>
-      <Head title="Log in a command line" meta={<span>{me.value?.account.name}</span>} />
+      <Head title="Sign in a command line" meta={<span>{me.value?.account.name}</span>} />
       {outcome === null ? null : (
         <Note
           role={outcome === "approved" ? "ok" : "mute"}

@@ -247,42 +247,45 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
           <p>{testedText(tested)}</p>
         </Note>
       )}
-      <Section title="Health">
-        <Facts
-          rows={[
-            ["Success in the last hour", successOf(health.success_rate_1h)],
-            ["Half of the answers within", health.p50_ms == null ? "" : duration(health.p50_ms)],
-            ["99 % of the answers within", health.p99_ms == null ? "" : duration(health.p99_ms)],
-            ["Failures in a row", String(health.consecutive_failures ?? 0)],
-            ["Waiting", String(health.queued ?? 0)],
-            ["Last success", health.last_success_at == null ? "" : <Time at={health.last_success_at} />],
-            [
-              "Last failure",
-              failure?.at === undefined ? (
-                ""
-              ) : (
-                <>
-                  {failure.status_code == null ? failure.kind : `HTTP ${failure.status_code}`}, <Time at={failure.at} />
-                </>
-              ),
-            ],
-            ["Next probe", state === "open" ? probeText(health, now.value) : ""],
-          ]}
-        />
-      </Section>
+      <div class="half">
+        <Section title="Health">
+          <Facts
+            rows={[
+              ["Success in the last hour", successOf(health.success_rate_1h)],
+              ["Half of the answers within", health.p50_ms == null ? "" : duration(health.p50_ms)],
+              ["99 % of the answers within", health.p99_ms == null ? "" : duration(health.p99_ms)],
+              ["Failures in a row", String(health.consecutive_failures ?? 0)],
+              ["Waiting", String(health.queued ?? 0)],
+              ["Last success", health.last_success_at == null ? "" : <Time at={health.last_success_at} />],
+              [
+                "Last failure",
+                failure?.at === undefined ? (
+                  ""
+                ) : (
+                  <>
+                    {failure.status_code == null ? failure.kind : `HTTP ${failure.status_code}`},{" "}
+                    <Time at={failure.at} />
+                  </>
+                ),
+              ],
+              ["Next probe", state === "open" ? probeText(health, now.value) : ""],
+            ]}
+          />
+        </Section>
+        <Section title="Limits">
+          <Facts
+            rows={[
+              ["Time limit", duration(endpoint.timeout_ms)],
+              ["At once", String(endpoint.concurrency)],
+              ["A second", endpoint.rate_per_second === null ? "no limit" : String(endpoint.rate_per_second)],
+              ["Retries after", scheduleText(endpoint.retry_schedule_s) || "no retries"],
+              ["Headers", Object.keys(endpoint.headers).join(", ")],
+            ]}
+          />
+        </Section>
+      </div>
       <LastDay by="endpoint" id={id} />
       <LastFailure id={id} />
-      <Section title="Limits">
-        <Facts
-          rows={[
-            ["Time limit", duration(endpoint.timeout_ms)],
-            ["At once", String(endpoint.concurrency)],
-            ["A second", endpoint.rate_per_second === null ? "no limit" : String(endpoint.rate_per_second)],
-            ["Retries after", scheduleText(endpoint.retry_schedule_s) || "no retries"],
-            ["Headers", Object.keys(endpoint.headers).join(", ")],
-          ]}
-        />
-      </Section>
       <p class="row">
         <a class="btn" href={hrefOf("/events", { endpoint_id: id })}>
           Its events

@@ -35,7 +35,7 @@ const Waiting = ({ from }: { readonly from: string }) => {
         </p>
         <p class="meta">
           This page shows it as soon as it arrives. Waiting for{" "}
-          {duration(Math.floor((now - begun) / SECOND_MS) * SECOND_MS)}.
+          {duration(Math.max(1, Math.floor((now - begun) / SECOND_MS)) * SECOND_MS)}.
         </p>
       </div>
     </div>

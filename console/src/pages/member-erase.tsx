@@ -32,22 +32,31 @@ export const EraseRemoved = ({ onDone }: { readonly onDone: () => void }) => {
   const [id, setId] = useState<string | null>(null);
   return (
     <Section title="Erase the data of a person who has left">
-      <form
-        class="ask stack"
-        aria-label="Erase the data of a person who has left"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setId((fieldsOf(event.currentTarget).member ?? "").trim());
-        }}
-      >
-        <Field label="Member id" name="member" autocomplete="off" maxLength={64} required hint="It begins with mem_." />
+      <div class="stack tight">
         <p>
-          <a href="/audit?type=MemberRemoved">The audit shows who was removed</a>
+          <a href="/audit?type=MemberRemoved">The audit shows who was removed</a>, and their ids.
         </p>
-        <button class="btn" type="submit">
-          Erase their data…
-        </button>
-      </form>
+        <form
+          class="ask stack"
+          aria-label="Erase the data of a person who has left"
+          onSubmit={(event) => {
+            event.preventDefault();
+            setId((fieldsOf(event.currentTarget).member ?? "").trim());
+          }}
+        >
+          <Field
+            label="Member id"
+            name="member"
+            autocomplete="off"
+            maxLength={64}
+            required
+            hint="It begins with mem_."
+          />
+          <button class="btn" type="submit">
+            Erase their data…
+          </button>
+        </form>
+      </div>
       {id === null ? null : <AskErasure id={id} name={id} onDone={onDone} onClose={() => setId(null)} />}
     </Section>
   );

@@ -19,10 +19,7 @@ const Privacy = () => {
                   `${counted(limits.retention_days, "day")} after their event has ended, then they are erased`,
                 ],
                 ["Audit", "as long as the account exists: records, digests and decisions, without payloads"],
-                [
-                  "What people wrote, addresses and browsers",
-                  "beside the records as separate values, which can be erased",
-                ],
+                ["What people wrote, addresses and browsers", "in values next to the records, which can be erased"],
               ]}
             />
           </Section>

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
+import { count } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
@@ -28,7 +29,16 @@ type Rejection = Rejections["data"][number];
 const COLUMNS: readonly Column<Rejection>[] = [
   { name: "Minute", as: "b nw soft", show: ({ minute }) => <Time at={minute} /> },
   { name: "Why", as: "c0", show: ({ reason }) => <MessageText message={signatureRefusal(reason)} /> },
-  { name: "Requests", as: "num a", show: ({ count }) => count },
+  {
+    name: "Requests",
+    as: "num a",
+    show: ({ count: number }) => (
+      <>
+        {count(number)}
+        <span class="under"> {number === 1 ? "request" : "requests"}</span>
+      </>
+    ),
+  },
   { name: "From", as: "soft hide", show: ({ sample }) => sample?.ip ?? "" },
 ];
 

@@ -47,7 +47,8 @@ export const undoMessage = (tried: UndoTried | null, why: string): Message => {
   const last = tried?.attempts.at(-1);
   const title = "This step could not be undone.";
   if (tried === null || last === undefined) return message(title, `${why} ${TODO}`);
-  const times = counted(tried.attempts.length + tried.leftOut, "time");
+  const number = tried.attempts.length + tried.leftOut;
+  const times = number === 1 ? "once" : counted(number, "time");
   const did = last.status_code === null ? "did not answer" : "refused";
   return message(title, `${tried.to} ${did} ${times}: "${answerOf(last)}". ${TODO}`);
 };

@@ -5,7 +5,6 @@ import { Gauge } from "../../design/gauge.tsx";
 import { Layer } from "../../design/layer.tsx";
 import { Mark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
-import { type Column, DataTable } from "../../design/table.tsx";
 import { Breaking, Head, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
@@ -151,34 +150,15 @@ const Limits = ({ summary: { usage } }: Pick<Figures, "summary">) => {
   );
 };
 
-type Day = { readonly at: string; readonly admitted: number; readonly blocked: number };
-
-const DAY_COLUMNS: readonly Column<Day>[] = [
-  { name: "Day", as: "a", show: ({ at }) => <Time at={at} /> },
-  { name: "Admitted", as: "num b", show: ({ admitted }) => count(admitted) },
-  { name: "Refused", as: "num c", show: ({ blocked }) => count(blocked) },
-];
-
 const Days = ({ stats }: { readonly stats: Stats }) => {
   const [admitted, blocked] = [daysOf(stats, "admitted"), daysOf(stats, "blocked")];
   const lanes = [
     { name: "Admitted", colour: "area", heightPx: 110, values: admitted.map((it) => it.value) },
     { name: "Refused", colour: "c-refuse", heightPx: 34, values: blocked.map((it) => it.value) },
   ] as const;
-  const rows = admitted.map(({ at, value }, nth) => ({ at, admitted: value, blocked: blocked[nth]?.value ?? 0 }));
   return (
     <Section title="Events per day" beside={<span class="meta">of all sources; refused ones are free</span>}>
       <LanesChart lanes={lanes} labels={admitted.map(({ at }) => bucketLabel(at, stats))} />
-      <details>
-        <summary>Show as table</summary>
-        <DataTable
-          caption="Events per day"
-          columns={DAY_COLUMNS}
-          rows={rows.filter((it) => it.admitted + it.blocked > 0)}
-          keyOf={({ at }) => at}
-          as="keep even"
-        />
-      </details>
     </Section>
   );
 };
@@ -365,6 +345,7 @@ const Usage = () => {
   );
   const offered = useAnswer<Offered>({ key: "plans", on: null }, () => call("GET /v1/billing/plans"));
   const period = summary.body?.period;
+  const zone = me.value?.account.time_zone ?? "UTC";
   return (
     <>
       <Head
@@ -376,7 +357,7 @@ const Usage = () => {
                 <Time at={period.start} /> to <Time at={period.end} />
               </span>
             )}
-            <span>{me.value?.account.time_zone}; the month is one of UTC</span>
+            <span>{zone === "UTC" ? zone : `${zone}; the month is one of UTC`}</span>
           </>
         }
         acts={

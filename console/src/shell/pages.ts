@@ -82,7 +82,7 @@ const PAGES: readonly PageRow[] = [
   },
   {
     path: "/device",
-    title: "Log in a command line",
+    title: "Sign in a command line",
     section: "settings",
     load: () => import("../pages/device.tsx"),
   },
