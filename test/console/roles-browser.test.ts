@@ -142,6 +142,11 @@ const inBrowser = (binary: string): void => {
       }
       assert.equal(wrong, []);
     });
+
+  test("no page asks for what the role of its reader may not have: a refused call is a record", async () => {
+    const { body } = await client.call("GET", "/v1/audit?type=CallsRefused&limit=100");
+    assert.equal(body.data, []);
+  });
 };
 
 const binary = browserHere();

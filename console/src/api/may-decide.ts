@@ -1,4 +1,7 @@
-import type { Me } from "./api.ts";
+import { type Me, me } from "./api.ts";
+
+/** A viewer reads everything but the audit. */
+export const isAuditReader = (): boolean => me.value?.member.role !== "viewer";
 
 /** Roles that decide on approvals. */
 export const DECIDING_ROLES: readonly string[] = ["owner", "admin", "approver"];

@@ -6,7 +6,7 @@ import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
-import { isExcluded } from "../api/may-decide.ts";
+import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { isDeciding, waitingForMe } from "../shell/frame-state.ts";
@@ -129,6 +129,19 @@ const Nothing = ({ wanted }: { readonly wanted: string }) =>
     />
   );
 
+/** The keys that this member has use for. */
+const Keys = () => (
+  <span class="keys desk">
+    <kbd>J</kbd> <kbd>K</kbd> next
+    {DECIDING_ROLES.includes(me.value?.member.role ?? "") ? (
+      <>
+        {" "}
+        · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment
+      </>
+    ) : null}
+  </span>
+);
+
 /** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
 const Approvals = ({ params, query }: PageProps) => {
   const wanted = TABS.find(({ value }) => value === query.for)?.value ?? "me";
@@ -216,9 +229,7 @@ const Approvals = ({ params, query }: PageProps) => {
         }
         acts={
           <>
-            <span class="keys desk">
-              <kbd>J</kbd> <kbd>K</kbd> next · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment
-            </span>
+            <Keys />
             <button class="btn desk" type="button" onClick={() => setExporting(true)}>
               <Icon name="down" small />
               Export…

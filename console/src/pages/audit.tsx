@@ -78,6 +78,20 @@ const Told = ({ row, nameOf, href }: { readonly row: Row; readonly nameOf: NameO
   );
 };
 
+/** What the record says, on a phone: the list is not drawn there. */
+const Alone = ({ row, nameOf }: { readonly row: Row; readonly nameOf: NameOf }) => {
+  const { before, name, after } = toldOf(row, nameOf);
+  return (
+    <p class="under">
+      <b>{actorOf(row)[0]}</b> {before}
+      <b>
+        <Breaking text={name} />
+      </b>
+      {after}, <Time at={row.recorded_at} as="precise" />
+    </p>
+  );
+};
+
 type ColumnsProps = {
   readonly here: (index: number) => string;
   readonly nameOf: NameOf;
@@ -193,6 +207,7 @@ const Records = ({ params, query }: PageProps) => {
   // Records that came after a last page wait like others, and belong at the end.
   const rows = isOldestFirst ? state.rows.toSorted((a, b) => a.index - b.index) : state.rows;
   const coverage = useCoverage(Math.max(-1, ...rows.map(({ index }) => index)));
+  const open = rows.find(({ index }) => index === selected);
   const [isExporting, setExporting] = useState(false);
   const here = (index: number): string => hrefOf(`/audit/${index}`, set);
   const change = (values: FilterValues): void => go(hrefOf("/audit", { ...set, ...values }), { isReplaced: true });
@@ -259,7 +274,9 @@ const Records = ({ params, query }: PageProps) => {
           {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
         {selected === null || (!isLoaded && problem === null) ? null : (
-          <ProofPanel index={selected} back={hrefOf("/audit", set)} />
+          <ProofPanel index={selected} back={hrefOf("/audit", set)}>
+            {open === undefined ? null : <Alone row={open} nameOf={nameOf} />}
+          </ProofPanel>
         )}
       </div>
       <Keep />

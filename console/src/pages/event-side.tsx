@@ -4,7 +4,8 @@ import { Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
+import { type AnswerOf, call } from "../api/api.ts";
+import { isAuditReader } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -17,9 +18,6 @@ import { stoppingGate } from "./why.ts";
 type Event = AnswerOf<"GET /v1/events/{id}">;
 
 const DECISIONS: Readonly<Record<string, string>> = { allow: "Allowed", deny: "Refused", hold: "Held for a person" };
-
-/** A viewer reads everything but the audit. */
-const isReader = (): boolean => me.value?.member.role !== "viewer";
 
 /** The members who decided, and how long that took. */
 const DecidedBy = ({ id, approval }: { readonly id: string; readonly approval: Approval | null }) => {
@@ -133,7 +131,7 @@ export const Side = ({ event }: { readonly event: Event }) => {
       <Section title="Proof">
         <div class="stack tight">
           {approval === null ? null : <Seal digest={approval.digest} label="Seal of what is approved" />}
-          {isReader() ? (
+          {isAuditReader() ? (
             <Records id={event.id} />
           ) : (
             <p class="meta">An auditor, an approver, an admin or an owner reads its records.</p>

@@ -37,7 +37,7 @@ const Problems = ({ validated: { problems, warnings, unchecked }, onUse }: Probl
         <span>{it.message}</span>
       </p>
     ))}
-    {unchecked === null ? null : <p class="soft">The draft is not checked at the moment: {unchecked}</p>}
+    {unchecked === null ? null : <p class="soft">{unchecked}</p>}
   </div>
 );
 

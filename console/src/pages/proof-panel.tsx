@@ -167,8 +167,15 @@ const About = ({ leaf }: { readonly leaf: string }) => {
 type State = { readonly checked: Checked | null; readonly failed: string | null };
 const NOTHING: State = { checked: null, failed: null };
 
+type PanelProps = {
+  readonly index: number;
+  readonly back: string;
+  /** What stands above the proof. */
+  readonly children: ComponentChildren;
+};
+
 /** Proves one record in this browser, and shows what was proved; `back` is the list without it. */
-export const ProofPanel = ({ index, back }: { readonly index: number; readonly back: string }) => {
+export const ProofPanel = ({ index, back, children }: PanelProps) => {
   const [state, setState] = useState<State>(NOTHING);
   const [asked, setAsked] = useState(0);
   const account = me.value?.account.id ?? null;
@@ -209,6 +216,7 @@ export const ProofPanel = ({ index, back }: { readonly index: number; readonly b
           <Icon name="x" small />
         </a>
       </div>
+      {children}
       {failed === null && checked === null ? <Loading rows={4} /> : null}
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../api/api.ts";
+import { whyNotAdmin } from "./act.tsx";
 import { parsedDraft } from "./policy-draft.ts";
 import type { PolicyProblem } from "./policy-problem.ts";
 
@@ -24,7 +25,7 @@ const syntaxFault = (text: string): PolicyProblem => {
 export type Validated = {
   readonly problems: readonly PolicyProblem[];
   readonly warnings: readonly PolicyProblem[];
-  /** Why it could not be checked; null if it was. */
+  /** A sentence that says why it is not checked; null if it is. */
   readonly unchecked: string | null;
   /** True once the answer is about the present text. */
   readonly isCurrent: boolean;
@@ -32,11 +33,16 @@ export type Validated = {
 
 const UNKNOWN: Omit<Validated, "isCurrent"> = { problems: [], warnings: [], unchecked: null };
 
-/** What publishing the draft would say, asked while it is written. */
+/** A call that a member may not make is refused and recorded; opening a page is no reason for one. */
+const NOT_ASKED = "An admin or an owner checks and publishes a draft.";
+
+/** What publishing the draft would say, asked while it is written by somebody who may publish it. */
 export const useValidation = (text: string): Validated => {
   const [known, setKnown] = useState({ text: "", ...UNKNOWN });
   const [again, setAgain] = useState(0);
+  const isAllowed = whyNotAdmin() === null;
   useEffect(() => {
+    if (!isAllowed) return undefined;
     let timer: ReturnType<typeof setTimeout>;
     let isGone = false;
     const ask = async (): Promise<void> => {
@@ -48,7 +54,8 @@ export const useValidation = (text: string): Validated => {
       if (isGone) return;
       if (answer.ok) setKnown({ text, problems: answer.body.errors, warnings: answer.body.warnings, unchecked: null });
       else {
-        setKnown((before) => ({ ...before, text, unchecked: answer.problem.detail }));
+        const unchecked = `The draft is not checked at the moment: ${answer.problem.detail}`;
+        setKnown((before) => ({ ...before, text, unchecked }));
         timer = setTimeout(() => setAgain((it) => it + 1), LATER_MS);
       }
     };
@@ -58,6 +65,7 @@ export const useValidation = (text: string): Validated => {
       clearTimeout(timer);
     };
   }, [text, again]);
+  if (!isAllowed) return { ...UNKNOWN, unchecked: NOT_ASKED, isCurrent: false };
   const { text: about, ...rest } = known;
   return { ...rest, isCurrent: about === text };
 };
