@@ -57,6 +57,56 @@ const OPENINGS: readonly Opening[] = [
     shows: "What it may do",
     by: { element: button("Suspend") },
   },
+  { name: "a time", path: events, shows: "order.paid", by: { element: button("Received") } },
+  {
+    name: "a view to keep",
+    path: () => "/events?status=failed&range=24h",
+    shows: "order.paid",
+    by: { element: button("Save this view") },
+  },
+  {
+    name: "the plan of a replay",
+    path: ({ events: { failed } }) => `/events/${failed}`,
+    shows: "Attempt 1",
+    by: { element: button("Replay") },
+  },
+  {
+    name: "the end of a source",
+    path: ({ source }) => `/sources/${source.id}`,
+    shows: "Refused signatures",
+    by: { element: button("Delete") },
+  },
+  {
+    name: "the end of an endpoint",
+    path: ({ endpointId }) => `/endpoints/${endpointId}`,
+    shows: "Failures in a row",
+    by: { element: button("Delete") },
+  },
+  {
+    name: "another key of an agent",
+    path: ({ agent }) => `/agents/${agent.id}`,
+    shows: "What it may do",
+    by: { element: button("Rotate key") },
+  },
+  {
+    name: "the end of an agent",
+    path: ({ agent }) => `/agents/${agent.id}`,
+    shows: "What it may do",
+    by: { element: button("Delete") },
+  },
+  {
+    name: "the end of an action",
+    path: () => "/agents/actions/order.create",
+    shows: "Delete this action",
+    by: { element: button("Delete") },
+  },
+  { name: "the export of the audit", path: () => "/audit", shows: "Take it along", by: { element: button("Export…") } },
+  {
+    name: "the end of all other sessions",
+    path: () => "/settings/sessions",
+    shows: "This session",
+    by: { element: button("End all others") },
+  },
   { name: "a key's end", path: () => "/settings/keys", shows: "ends in", by: { element: button("Revoke") } },
 ];
 

@@ -7,7 +7,7 @@ import { killPrograms, type Program, removeFolder, startProgram, until } from ".
 import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
 
-const test = suite("what moves in the console while answers arrive");
+const test = suite("what the console shows while answers arrive, or do not");
 const WHO = { email: "ana@shop.example", password: "correct horse battery" };
 
 /** The share of the screen that may move while a page is drawn (Cumulative Layout Shift). */
@@ -80,6 +80,18 @@ const WATCH = `(() => {
   setInterval(() => watched.held.pop()?.(), 50);
 })()`;
 
+/** In the page: everything fails but what the frame needs. */
+const FAILING = `(() => {
+  const ask = globalThis.fetch.bind(globalThis);
+  const problem = { type: "/problems/internal", title: "Internal error", status: 500, detail: "The service could not answer." };
+  globalThis.fetch = async (...given) => {
+    const path = new URL(given[0].url ?? given[0], location.href).pathname;
+    if (["/v1/auth/me", "/v1/members/me/preferences"].includes(path)) return ask(...given);
+    const body = JSON.stringify({ ...problem, code: "internal", retryable: true, trace_id: "0".repeat(32) });
+    return new Response(body, { status: 500, headers: { "content-type": "application/problem+json" } });
+  };
+})()`;
+
 /** In the page: nothing is asked for, and nothing waits. */
 const IS_DRAWN = `watched.open === 0 && document.querySelector("main h1, main .deed") !== null
   && document.querySelector("main .loading") === null`;
@@ -129,6 +141,20 @@ const inBrowser = (binary: string): void => {
       }
       assert.equal(wrong, []);
     });
+
+  test("what cannot be read is told: nothing goes on loading, and nothing is said to be empty", async () => {
+    const tab = await page.tab();
+    await tab.shaped({});
+    await tab.early(FAILING);
+    for (const path of ["/overview", "/approvals", "/events", "/usage", "/audit", "/sources", "/settings/members"]) {
+      await tab.open(program.url + path);
+      await tab.shows("could not be loaded");
+      await until(`${path} loads no more`, () => tab.evaluate<boolean>("document.querySelector('.loading') === null"));
+      const text = await tab.text();
+      assert.not.match(text, /Nothing waits|No .* yet|No record matches|No events match/, path);
+    }
+    await tab.close();
+  });
 };
 
 const binary = browserHere();

@@ -94,7 +94,7 @@ const useCounts = (): Readonly<Record<(typeof TABS)[number]["value"], string | n
     return decided?.filter(({ votes }) => votes.some((it) => it.member_id === id && isToday(it.at, clock))).length;
   }, [decided]);
   return {
-    me: countOf(waitingForMe.value),
+    me: waitingForMe.value === null ? null : countOf(waitingForMe.value),
     all: all === null ? null : countOf(all.length),
     decided: today === undefined ? null : `${countOf(today)} today`,
   };
@@ -223,7 +223,7 @@ const Approvals = ({ params, query }: PageProps) => {
         title="Approvals"
         meta={
           <>
-            <span>{countText(wanted, count)}</span>
+            <span class={isLoaded ? "" : "unseen"}>{countText(wanted, count)}</span>
             <Zone />
           </>
         }

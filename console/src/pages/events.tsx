@@ -211,7 +211,7 @@ const Events = ({ query }: PageProps) => {
         }
         meta={
           <>
-            {total === null ? null : <span>{total} match</span>}
+            <span class={total === null ? "unseen" : ""}>{total ?? "1,000"} match</span>
             <Zone />
             {query.origin === undefined ? (
               <span>

@@ -57,7 +57,7 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
           name="Held"
           mark={<Mark name="held" role="wait" />}
           value={count(of("held"))}
-          below={waitingForMe.value === 1 ? "1 waits for you" : `${count(waitingForMe.value)} wait for you`}
+          below={waitingForMe.value === 1 ? "1 waits for you" : `${count(waitingForMe.value ?? 0)} wait for you`}
           href={href("held")}
         />
         <FailedSum stats={stats} />
@@ -232,9 +232,8 @@ const Overview = ({ query }: PageProps) => {
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {!isLoaded ? null : stats.body === null || !isReady ? (
-        <Loading rows={4} />
-      ) : (
+      {isLoaded && !isReady ? <Loading rows={4} /> : null}
+      {stats.body === null || !isReady ? null : (
         <>
           <Sums stats={stats.body} />
           <div class="third wide">

@@ -315,9 +315,8 @@ const UsageOf = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => 
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {stats.body === null ? (
-        <Loading rows={4} />
-      ) : (
+      {stats.body === null && stats.problem === null ? <Loading rows={4} /> : null}
+      {stats.body === null ? null : (
         <>
           <Sums summary={summary} offered={offered} stats={stats.body} />
           <div class="third wide">

@@ -96,7 +96,7 @@ const useWaitingForMe = (who: Me): void => {
 };
 
 const titleOf = (found: FoundPage | null): string => {
-  const count = found?.row.section === "approvals" && waitingForMe.value > 0 ? ` (${waitingForMe.value})` : "";
+  const count = found?.row.section === "approvals" && (waitingForMe.value ?? 0) > 0 ? ` (${waitingForMe.value})` : "";
   return `${found?.row.title ?? "Not found"}${count} · Countersign`;
 };
 

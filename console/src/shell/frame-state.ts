@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 
-/** How many approvals wait for this member; the number also stands in the document's title. */
-export const waitingForMe = signal(0);
+/** How many approvals wait for this member, null before they are counted; the number also stands in the document's title. */
+export const waitingForMe = signal<number | null>(null);
 /** True while a decision is open on a phone, which has a bar of its own at the bottom. */
 export const isDeciding = signal(false);
 /** How many rows wait behind the bar of the list that is open, such as "12" or "50+"; empty if none do. */

@@ -25,7 +25,7 @@ const initials = (email: string): string =>
     .join("") ?? "";
 
 const Count = ({ of }: { readonly of: string }) =>
-  of === "approvals" && waitingForMe.value > 0 ? (
+  of === "approvals" && (waitingForMe.value ?? 0) > 0 ? (
     <span class="count">
       {waitingForMe.value}
       <span class="vh"> waiting for you</span>
