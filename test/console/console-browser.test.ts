@@ -210,10 +210,13 @@ const inBrowser = (binary: string): void => {
   test("on an event's page f leads to the search in its payload, and the address says how the scale is", async () => {
     await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
     await page.shows("Attempt 1");
-    await page.evaluate(
-      "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', bubbles: true })); undefined",
-    );
-    assert.is(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "Search keys and values");
+    // The payload is drawn after what stands above it.
+    await until("the search has the focus", async () => {
+      await page.evaluate(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', bubbles: true })); undefined",
+      );
+      return page.evaluate<boolean>("document.activeElement.getAttribute('aria-label') === 'Search keys and values'");
+    });
     await page.shows("Full scale");
     await page.click("Collapse waiting");
     await until("the address says it", async () => (await page.evaluate<string>("location.search")) === "");
