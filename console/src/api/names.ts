@@ -30,11 +30,16 @@ let next: string[] = [];
 /** What the directory takes in one call. */
 const IDS_MAX = 100;
 
+/** Ids that the directory was asked for, and has answered or failed to. */
+const answered = signal<ReadonlySet<string>>(new Set());
+
 const askDirectory = async (): Promise<void> => {
   const ids = next;
   next = [];
   for (let at = 0; at < ids.length; at += IDS_MAX) {
-    const answer = await call("GET /v1/directory", { query: { ids: ids.slice(at, at + IDS_MAX).join(",") } });
+    const some = ids.slice(at, at + IDS_MAX);
+    const answer = await call("GET /v1/directory", { query: { ids: some.join(",") } });
+    answered.value = new Set([...answered.value, ...some]);
     if (!answer.ok) continue;
     learn(
       Object.entries(answer.body).flatMap(([id, { name, removed }]) =>
@@ -65,6 +70,13 @@ export const useNames = (): ((id: string | null) => string | null) => {
     if (name === undefined) look(id);
     return name ?? null;
   };
+};
+
+/** False while the name is asked for: what is drawn with it would move when it comes. */
+export const isNameSettled = (id: string | undefined): boolean => {
+  if (id === undefined || !id.includes("_") || names.value.has(id) || answered.value.has(id)) return true;
+  look(id);
+  return false;
 };
 
 /** What a filter offers: every thing with the prefix of its ids, such as `end_`. */

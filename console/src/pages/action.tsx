@@ -1,7 +1,7 @@
 import { Breaking, Facts, Head, Section, Time, Zone } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
-import { useNames } from "../api/names.ts";
+import { isNameSettled, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
@@ -128,7 +128,7 @@ const ActionPage = ({ params }: PageProps) => {
     call("GET /v1/actions/{name}", { params: { name } }),
   );
   return (
-    <Thing what="The action" shown={shown}>
+    <Thing what="The action" shown={isNameSettled(shown.body?.changed_by) ? shown : { ...shown, body: null }}>
       {(action) => <Shown action={action} onDone={shown.again} />}
     </Thing>
   );

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { WordedMark } from "../../design/mark.tsx";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { call, me } from "../api/api.ts";
-import { useNames } from "../api/names.ts";
+import { isNameSettled, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
@@ -169,7 +169,7 @@ const PolicyPage = ({ params, query }: PageProps) => {
     call("GET /v1/policies/{id}", { params: { id: id ?? "" } }),
   );
   const uses = usePolicyUses();
-  const isReady = uses.body !== null || uses.problem !== null;
+  const isReady = (uses.body !== null || uses.problem !== null) && isNameSettled(shown.body?.created_by);
   return (
     <Thing what="The policy" shown={isReady ? shown : { ...shown, body: null }}>
       {(policy) => <Edited key={id} policy={policy} uses={uses.body} tab={tab} v={query.v} onDone={shown.again} />}

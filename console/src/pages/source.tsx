@@ -142,9 +142,10 @@ const Rotate = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: () => void }) => {
+type ShownProps = { readonly source: Source; readonly label: string; readonly onDone: () => void };
+
+const Shown = ({ source, label, onDone }: ShownProps) => {
   const nameOf = useNames();
-  const label = useProviderLabels();
   const { id, name, status } = source;
   const set = (next: Source["status"]) => () =>
     call("PATCH /v1/sources/{id}", { params: { id }, body: { status: next } });
@@ -156,7 +157,7 @@ const Shown = ({ source, onDone }: { readonly source: Source; readonly onDone: (
         meta={
           <>
             <StateMark value={status} />
-            <span>{label(source.type)}</span>
+            <span>{label}</span>
             <Id id={id} />
             <Zone />
           </>
@@ -252,9 +253,10 @@ const SourcePage = ({ params }: PageProps) => {
   const shown = useAnswer<Source>({ key: id, on: { topic: "sources", id } }, () =>
     call("GET /v1/sources/{id}", { params: { id } }),
   );
+  const { label, isRead } = useProviderLabels();
   return (
-    <Thing what="The source" shown={shown}>
-      {(source) => <Shown source={source} onDone={shown.again} />}
+    <Thing what="The source" shown={isRead ? shown : { ...shown, body: null }}>
+      {(source) => <Shown source={source} label={label(source.type)} onDone={shown.again} />}
     </Thing>
   );
 };

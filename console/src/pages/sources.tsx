@@ -39,7 +39,7 @@ const columns = ({ name, label }: Columns): readonly Column<Row>[] => [
 /** Does it arrive? */
 const Sources = () => {
   const name = useNames();
-  const label = useProviderLabels();
+  const { label } = useProviderLabels();
   const list = useList<Row>({
     filter: "",
     topic: "sources",
