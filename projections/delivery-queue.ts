@@ -57,8 +57,8 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     case "AttemptFailed": {
       const { next_attempt_at, at: failed_at } = event.data;
       if (next_attempt_at === null) return null;
-      const waits = { node: null, lease_until: null, due_at: next_attempt_at, failed_at, pressing_at: null };
-      return { ...document, ...waits, revision };
+      const due_at = next_attempt_at;
+      return { ...document, node: null, lease_until: null, due_at, failed_at, pressing_at: null, revision };
     }
     case "CancellationRequested":
       return { ...document, pressing_at: document.endpoint_id, revision };

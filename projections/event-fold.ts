@@ -64,30 +64,34 @@ const decided = (
     origin_kind: request.origin.kind,
     origin_id: request.origin.id,
     endpoint_id: request.endpoint_id,
-    ...(request.verdict.policy === null ? {} : { policy_id: request.verdict.policy.id }),
-    ...(request.run === undefined || request.run.id === null ? {} : { run_id: request.run.id }),
     type: request.type,
-    ...(request.sample === undefined ? {} : { sample: request.sample }),
     delivery_id: request.delivery_key,
     received_at: before?.received_at ?? request.received_at,
     payload: {
-      ...{ revision, content_type, size, sha256: commitment },
-      ...(head === undefined ? {} : { head: { size: head.size, sha256: head.commitment } }),
+      revision,
+      content_type,
+      size,
+      sha256: commitment,
       erased_at: null,
+      ...(head === undefined ? {} : { head: { size: head.size, sha256: head.commitment } }),
     },
     verdict: request.verdict,
     cost: request.cost,
-    ...(request.bundle === undefined ? {} : { bundle: request.bundle }),
     decisions: (before?.decisions ?? 0) + 1,
     duplicates: before?.duplicates ?? 0,
     reused: before?.reused ?? 0,
     trace_id,
     failure: null,
-    ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
     attempts: [],
     // Only the first decision's stages and the last's are kept, so that a sender that repeats a blocked event for ever
     // does not grow the document.
     timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
+    // The members that a document may lack come last: those after them would take much longer.
+    ...(request.verdict.policy === null ? {} : { policy_id: request.verdict.policy.id }),
+    ...(request.run === undefined || request.run.id === null ? {} : { run_id: request.run.id }),
+    ...(request.sample === undefined ? {} : { sample: request.sample }),
+    ...(request.bundle === undefined ? {} : { bundle: request.bundle }),
+    ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
   };
 };
 
@@ -142,18 +146,15 @@ type HoldEvent = Extract<
 >;
 type AttemptEvent = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
 
-const endOf = ({ type, data }: AttemptEvent): Partial<Attempt> => {
+const ended = (attempt: Attempt, { type, data }: AttemptEvent): Attempt => {
   const { duration_ms, status_code, timings_ms } = data;
-  const end = { duration_ms, status_code, timings_ms };
-  return type === "AttemptSucceeded"
-    ? { ...end, outcome: "succeeded" }
-    : { ...end, outcome: "failed", failure: data.failure, next_attempt_at: data.next_attempt_at };
+  if (type === "AttemptSucceeded") return { ...attempt, outcome: "succeeded", duration_ms, status_code, timings_ms };
+  const { failure, next_attempt_at } = data;
+  return { ...attempt, outcome: "failed", duration_ms, status_code, timings_ms, failure, next_attempt_at };
 };
 
-const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt[] => {
-  const end = endOf(event);
-  return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
-};
+const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt[] =>
+  document.attempts.map((attempt) => (attempt.number === event.data.number ? ended(attempt, event) : attempt));
 
 /** Repeats share one stage with a count, so that a sender that repeats itself for ever does not grow the document. */
 const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
@@ -164,7 +165,7 @@ const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: numb
 
 const staged = ({ timeline }: EventDocument, at: string, ...stages: readonly Omit<Stage, "at">[]): readonly Stage[] => [
   ...timeline,
-  ...stages.map(({ stage, ...more }) => ({ stage, at, ...more })),
+  ...stages.map((stage) => ({ at, ...stage })),
 ];
 
 const evolveHold = (document: EventDocument, event: HoldEvent): EventDocument => {

@@ -49,7 +49,9 @@ export const merged = (histograms: Iterable<Histogram>): Histogram => {
       const bin = histogram[at] ?? 0;
       counts.set(bin, (counts.get(bin) ?? 0) + (histogram[at + 1] ?? 0));
     }
-  return [...counts].sort(([a], [b]) => a - b).flat();
+  const all: number[] = [];
+  for (const bin of [...counts.keys()].sort((a, b) => a - b)) all.push(bin, counts.get(bin) ?? 0);
+  return all;
 };
 
 export const sizeOf = (histogram: Histogram): number => {

@@ -1,5 +1,5 @@
 import { dayIn } from "../domain/calendar.ts";
-import type { DeliveryEvent, Request } from "../domain/delivery/events.ts";
+import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { GateName } from "../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
@@ -36,14 +36,6 @@ export type StatsEvent = {
 /** The zone never changes, so the event's document may be derived from this one, however far each is folded. */
 export type StatsAccount = { readonly time_zone: string };
 
-const keysOf = ({ origin, type, endpoint_id, verdict }: Request) => ({
-  origin_id: origin.id,
-  endpoint_id,
-  action: origin.kind === "agent" ? type : null,
-  policy_id: verdict.policy?.id ?? null,
-  gate: denialIn(verdict)?.gate ?? null,
-});
-
 const DECIDED = { EventAdmitted: null, EventBlocked: "blocked", EventHeld: "held" } as const;
 
 const decided = (
@@ -52,18 +44,23 @@ const decided = (
   account: string,
   zoneOf: () => string,
 ): StatsEvent | null => {
-  const { kind: origin_kind } = data.origin;
+  const { origin, endpoint_id, verdict } = data;
+  const { kind: origin_kind } = origin;
   // The service's own notifications are no requests.
   if (origin_kind === "system") return null;
   const received_at = before?.received_at ?? data.received_at;
-  const status = DECIDED[type] ?? admittedStatus(data.endpoint_id);
+  const status = DECIDED[type] ?? admittedStatus(endpoint_id);
   return {
     account,
     day: before?.day ?? dayIn(zoneOf(), Date.parse(received_at)),
     received_at,
     status,
     origin_kind,
-    ...keysOf(data),
+    origin_id: origin.id,
+    endpoint_id,
+    action: origin_kind === "agent" ? data.type : null,
+    policy_id: verdict.policy?.id ?? null,
+    gate: denialIn(verdict)?.gate ?? null,
     cost: data.cost,
     attempts: 0,
     latency: null,
@@ -72,19 +69,20 @@ const decided = (
 };
 
 /** A final cost is the last that an agent's delivery records; a source's was determined before. */
-const withCost = (event: StatsEvent, cost: number): StatsEvent =>
-  event.status === "delivered" ? { ...event, cost, is_final: true } : { ...event, cost };
+const withCost = (event: StatsEvent, cost: number): StatsEvent => {
+  const changed = { ...event, cost };
+  return event.status === "delivered" ? { is_final: true, ...changed } : changed;
+};
 
-const delivered = (event: StatsEvent, { at, admitted_at }: { at: string; admitted_at: string }): StatsEvent => ({
-  ...event,
-  status: "delivered",
-  latency: Math.max(0, Date.parse(at) - Date.parse(admitted_at)),
-  ...(event.origin_kind === "source" ? { is_final: true } : {}),
-});
+const delivered = (event: StatsEvent, { at, admitted_at }: { at: string; admitted_at: string }): StatsEvent => {
+  const latency = Math.max(0, Date.parse(at) - Date.parse(admitted_at));
+  const changed = { ...event, status: "delivered", latency } as const;
+  return event.origin_kind === "source" ? { is_final: true, ...changed } : changed;
+};
 
 /** A blocked event can come again, and is decided again, even when its payload is erased. */
 const erased = (event: StatsEvent): StatsEvent =>
-  event.status === "blocked" || event.status === "held" ? event : { ...event, is_final: true };
+  event.status === "blocked" || event.status === "held" ? event : { is_final: true, ...event };
 
 const replayed = (
   event: StatsEvent,

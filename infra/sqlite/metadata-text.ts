@@ -43,15 +43,8 @@ export const metadataIn = (text: string): Metadata => {
   if (stored.length < VALUES_MIN || stored.length > VALUES_MAX) throw new TypeError("values are missing or too many");
   const [account, kind, id, command_id, trace_id, span_id, causation_id, recorded_at, schema, parent_span_id] =
     stored as unknown as Values;
-  return {
-    account,
-    actor: { kind, id },
-    command_id,
-    trace_id,
-    span_id,
-    ...(parent_span_id === undefined ? {} : { parent_span_id }),
-    causation_id,
-    recorded_at,
-    schema,
-  };
+  const actor = { kind, id };
+  return parent_span_id === undefined
+    ? { account, actor, command_id, trace_id, span_id, causation_id, recorded_at, schema }
+    : { account, actor, command_id, trace_id, span_id, parent_span_id, causation_id, recorded_at, schema };
 };
