@@ -298,7 +298,7 @@ const inBrowser = (binary: string): void => {
       const made = await agent.bundle("transfers", steps);
       await open(`/bundles/${made.body.id ?? made.body.bundle_id}`);
       await reads(
-        /This step could not be undone\. bank-gateway refused \d+ times?: "HTTP 409, transfer is settled"\. Undo it by hand, then mark it as undone\./,
+        /This step could not be undone\. bank-gateway refused (once|\d+ times): "HTTP 409, transfer is settled"\. Undo it by hand, then mark it as undone\./,
       );
     } finally {
       await bank.close();
