@@ -263,7 +263,7 @@ const Numbers = () => (
 
 const Components = () => (
   <ClockContext.Provider value={CLOCK}>
-    <main id="main" class="page">
+    <main id="main" class="page catalogue">
       <Head title="Components" meta={<span>One example of each, in its states</span>} />
       <div class="half wide">
         <States />

@@ -55,6 +55,13 @@ const connection = (input: Writable, output: Readable, onEvent: (event: Message)
   const waiting = new Map<number, (message: Message) => void>();
   let calls = 0;
   let unread = "";
+  let hasEnded = false;
+  // A browser that was killed ends both with an error; whoever waits for an answer learns of it.
+  for (const pipe of [input, output]) pipe.on("error", () => undefined);
+  output.on("close", () => {
+    hasEnded = true;
+    for (const [id, end] of waiting) end({ id, error: { message: "the browser has ended" } });
+  });
   output.setEncoding("utf8");
   output.on("data", (chunk: string) => {
     const messages = (unread + chunk).split("\0");
@@ -75,6 +82,7 @@ const connection = (input: Writable, output: Readable, onEvent: (event: Message)
         if (error === undefined) resolve(result ?? {});
         else reject(new Error(`${method}: ${error.message}`));
       });
+      if (hasEnded) return waiting.get(id)?.({ id, error: { message: "the browser has ended" } });
       input.write(`${JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
     });
 };
@@ -170,6 +178,10 @@ export type BrowserTab = {
   pointAt(x: number, y: number): Promise<void>;
   /** Shows this tab; one behind another is hidden, and draws nothing. */
   toFront(): Promise<void>;
+  /** A processor that is so many times slower, and a network with this delay of each answer and this rate. */
+  slowed(by: { readonly processor: number; readonly latencyMs: number; readonly bytesPerS: number }): Promise<void>;
+  /** Empties the browser's cache. */
+  forgets(): Promise<void>;
   /** Cuts the network of the page, or gives it back; connections that are open end. */
   offline(isOffline: boolean): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
@@ -258,7 +270,7 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
   const opened: Opened = { call, profile, faults, origins };
   const closeBrowser = async (): Promise<void> => {
     const timer = setTimeout(kill, CLOSE_MS);
-    await Promise.race([call("Browser.close"), ended]);
+    await Promise.race([call("Browser.close").catch(() => undefined), ended]);
     await ended;
     clearTimeout(timer);
     process.off("exit", kill);
@@ -386,6 +398,14 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     },
     async pointAt(x, y) {
       await send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+    },
+    async slowed({ processor, latencyMs, bytesPerS }) {
+      await send("Emulation.setCPUThrottlingRate", { rate: processor });
+      const throughput = { downloadThroughput: bytesPerS, uploadThroughput: bytesPerS };
+      await send("Network.emulateNetworkConditions", { offline: false, latency: latencyMs, ...throughput });
+    },
+    async forgets() {
+      await send("Network.clearBrowserCache");
     },
     async offline(isOffline) {
       const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
