@@ -21,9 +21,9 @@ export const violations = async (page: BrowserTab): Promise<readonly string[]> =
   return until("axe has run", () => page.evaluate<readonly string[] | null>("globalThis.found"));
 };
 
-/** How many pixels the page is wider than the window. */
+/** How many pixels what is drawn is wider than the page, which leaves the place of a scroll bar free. */
 export const overflow = (page: BrowserTab): Promise<number> =>
-  page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.offsetWidth");
 
 /** Opens each path, waits for its text, and looks at it in six widths and two schemes: axe finds nothing, nothing is cut. */
 export const fitEverywhere = async (

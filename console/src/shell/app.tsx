@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext, Head } from "../../design/text.tsx";
@@ -29,7 +29,8 @@ const NotFound = ({ account }: { readonly account: string }) => (
 const useComponent = (found: FoundPage | null): ComponentType<PageProps> | null => {
   const [loaded, setLoaded] = useState<{ path: string; component: ComponentType<PageProps> } | null>(null);
   const path = found?.row.path;
-  useEffect(() => {
+  // Before the frame is painted, which takes long on a slow machine.
+  useLayoutEffect(() => {
     let isGone = false;
     void found?.row.load().then((it) => {
       if (!isGone) setLoaded({ path: found.row.path, component: it.default });
@@ -152,10 +153,13 @@ export const App = () => {
   const ask = async (): Promise<void> => {
     setProblem(null);
     const answer = await call("GET /v1/auth/me");
-    if (answer.ok) me.value = answer.body;
-    else setProblem(answer.problem);
+    if (!answer.ok) return setProblem(answer.problem);
+    // The page's chunk comes while the frame is drawn.
+    void pageAt(place.value)?.row.load();
+    me.value = answer.body;
   };
-  useEffect(() => void ask(), []);
+  // Before anything is painted. The document has asked already (`preload`), and the answer is there or on its way.
+  useLayoutEffect(() => void ask(), []);
   const { path, query } = place.value;
   const who = me.value;
   if (who !== null && path === SIGN_IN) location.replace(safeReturn(query.to));

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
 import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
@@ -37,7 +37,8 @@ export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () =
   const [asked, setAsked] = useState(0);
   // What belongs to another key is not shown, not even until the first answer.
   const { body, problem, since } = known.key === key ? known : NOTHING;
-  useEffect(() => {
+  // It is asked for before the page is painted, which takes long on a slow machine.
+  useLayoutEffect(() => {
     let isGone = false;
     void Promise.all([read(), namesRead()]).then(([answer]) => {
       if (isGone) return;

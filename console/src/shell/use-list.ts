@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
 import {
   EMPTY_LIST,
@@ -100,7 +100,8 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       });
     });
   };
-  useEffect(begin, [filter]);
+  // Asked for before the page is painted, which takes long on a slow machine.
+  useLayoutEffect(begin, [filter]);
   useEffect(() => {
     // What is shown and may have changed is read as soon as it is on the screen.
     const stale = new Set<string>();
