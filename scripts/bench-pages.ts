@@ -10,18 +10,17 @@
  */
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { type BrowserPage, browserHere, openBrowser } from "../test/support/browser.ts";
-import { signUp } from "../test/support/client.ts";
-import { consoleScene } from "../test/support/console-scene.ts";
-import { killPrograms, removeFolder, startProgram, until } from "../test/support/program.ts";
+import { type BrowserPage, browserHere } from "../test/support/browser.ts";
+import { until } from "../test/support/program.ts";
+import { sceneInBrowser, WHO } from "../test/support/scene-in-browser.ts";
 import { openSignedIn } from "../test/support/signed-in.ts";
+import { medianOf } from "./bench/spread.ts";
 import { amount, table } from "./bench/table.ts";
 
 const SLOW = { processor: 4, latencyMs: 150, bytesPerS: 200_000 };
 const COLD_MS_MAX = 2_500;
 const WARM_MS_MAX = 800;
 const SHIFT_MAX = 0.02;
-const WHO = { email: "ana@shop.example", password: "correct horse battery" };
 
 const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
 
@@ -63,8 +62,6 @@ const opened = async (page: BrowserPage, url: string): Promise<{ readonly ms: nu
   });
 };
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
 type Measured = { readonly cold: number; readonly warm: number; readonly shift: number };
 
 const measured = async (page: BrowserPage, url: string): Promise<Measured> => {
@@ -79,16 +76,15 @@ const measured = async (page: BrowserPage, url: string): Promise<Measured> => {
       shift = Math.max(shift, it.shift);
     }
   }
-  return { cold: median(cold), warm: median(warm), shift };
+  return { cold: medianOf(cold), warm: medianOf(warm), shift };
 };
 
 const binary = browserHere();
 if (binary === null) throw new Error("no browser is found: BROWSER_BINARY names one");
-const [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
+const { program, page, scene, close } = await sceneInBrowser(binary);
 let isMissed = false;
 try {
-  const client = await signUp(program.url, WHO);
-  const { events, bundles, endpointId, policyId, shop } = await consoleScene(program.url, client);
+  const { events, bundles, endpointId, policyId } = scene;
   const pages = {
     overview: "/overview",
     events: "/events",
@@ -104,11 +100,10 @@ try {
   await page.shaped({ width: 1_440, height: 900 });
   await page.early(WATCH);
   await page.slowed(SLOW);
-  const signIn = await measured(page, `${program.url}/login`);
+  const signIn = await measured(page, `${program.url}/sign-in`);
   await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
   const rows: [string, Measured][] = [["sign-in", signIn]];
   for (const [name, path] of Object.entries(pages)) rows.push([name, await measured(page, program.url + path)]);
-  await shop.target.close();
   const lines = rows.map(([name, { cold, warm, shift }]) => {
     const isMet = cold <= COLD_MS_MAX && warm <= WARM_MS_MAX && shift <= SHIFT_MAX;
     isMissed ||= !isMet;
@@ -124,8 +119,6 @@ try {
   ];
   console.log(table(head, lines));
 } finally {
-  await page.close();
-  killPrograms();
-  removeFolder(program.dir);
+  await close();
 }
 process.exitCode = isMissed ? 1 : 0;

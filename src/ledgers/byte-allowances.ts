@@ -10,7 +10,8 @@ import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
 /**
- * `stored` counts receivers' answers and the forms that voters saw, too. After all of `refused`, a recorded refusal takes 1 of `refused_records`.
+ * `stored` counts receivers' answers and the forms that voters saw, too. After all of `refused`, a recorded refusal takes 1
+ * of `refused_records`.
  */
 type AllowanceKind = "stored" | "refused" | "refused_records" | "session_changes" | "key_changes" | "agent_changes";
 

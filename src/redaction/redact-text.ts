@@ -1,8 +1,8 @@
+import { closingQuote } from "../../domain/evidence/closing-quote.ts";
 import type { Echo } from "../../domain/gate/echo.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { PathTree } from "../../domain/gate/path-tree.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
-import { closingQuote } from "../streams/strict-json.ts";
 
 const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
 

@@ -1,4 +1,5 @@
 import { defined } from "../../domain/defined.ts";
+import { closingQuote } from "../../domain/evidence/closing-quote.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/json.ts";
 import { isExactNumber } from "./exact-number.ts";
@@ -13,7 +14,6 @@ export type JsonScan = {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
@@ -27,17 +27,6 @@ const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGI
 const LINEAR_KEYS_MAX = 16;
 
 type Frame = { keys: string[] | Set<string> | null; at: string | number };
-
-export const closingQuote = (text: string, at: number): number => {
-  let quote = text.indexOf('"', at + 1);
-  while (quote !== -1) {
-    let slash = quote - 1;
-    while (text.charCodeAt(slash) === BACKSLASH) slash -= 1;
-    if ((quote - slash) % 2 === 1) return quote;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return text.length;
-};
 
 const numberAt = (text: string, at: number): string => {
   const number = /[-+.\deE]+/y;

@@ -1,15 +1,6 @@
-const QUOTE = '"';
-const BACKSLASH = "\\";
+import { closingQuote } from "../../domain/evidence/closing-quote.ts";
 
-/** The place of the closing quote of the text that opens at `from`. */
-const endOfText = (json: string, from: number): number => {
-  for (let at = json.indexOf(QUOTE, from + 1); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
-    let slashes = 0;
-    while (json[at - 1 - slashes] === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return at;
-  }
-  return json.length;
-};
+const QUOTE = '"';
 
 const COLON = /\s*:/y;
 
@@ -31,7 +22,7 @@ export const hasRepeatedName = (json: string): boolean => {
     else if (character === "[") open.push(null);
     else if (character === "}" || character === "]") open.pop();
     else if (character === QUOTE) {
-      const end = endOfText(json, at);
+      const end = closingQuote(json, at);
       const names = isName(json, end) ? open.at(-1) : null;
       const name = names == null ? "" : String(JSON.parse(json.slice(at, end + 1)));
       if (names?.has(name) === true) return true;

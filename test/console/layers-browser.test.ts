@@ -1,15 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { overflow, violations } from "../support/accessibility.ts";
-import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { signUp } from "../support/client.ts";
-import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
-import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { type BrowserPage, browserHere } from "../support/browser.ts";
+import type { ConsoleScene } from "../support/console-scene.ts";
+import { type Program, until } from "../support/program.ts";
+import { type SceneInBrowser, sceneInBrowser, WHO } from "../support/scene-in-browser.ts";
 import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
 
 const test = suite("layers and the focus in the console");
-const WHO = { email: "ana@shop.example", password: "correct horse battery" };
 
 type Opening = {
   readonly name: string;
@@ -153,6 +152,7 @@ const WATCH = `(() => {
 })()`;
 
 const inBrowser = (binary: string): void => {
+  let world: SceneInBrowser;
   let program: Program;
   let page: BrowserPage;
   let scene: ConsoleScene;
@@ -161,23 +161,12 @@ const inBrowser = (binary: string): void => {
   const isOpen = (): Promise<boolean> => page.evaluate<boolean>("document.querySelector('dialog[open]') !== null");
 
   test.before(async () => {
-    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
-    await page.shaped({});
-    const client = await signUp(program.url, WHO);
-    scene = await consoleScene(program.url, client);
-    held = await until("it is held", async () => {
-      const { body } = await client.call("GET", `/v1/events/${scene.events.held}`);
-      return body.approval_id;
-    });
+    world = await sceneInBrowser(binary);
+    ({ program, page, scene, held } = world);
     await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
     await page.shows("Needs a person");
   });
-  test.after(async () => {
-    await page.close();
-    killPrograms();
-    await scene?.shop.target.close();
-    removeFolder(program.dir);
-  });
+  test.after(() => world?.close());
   test.after.each(() => assert.equal(page.faults(), []));
 
   for (const { name, path, shows, by, width = 1_440 } of OPENINGS)

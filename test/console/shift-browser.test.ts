@@ -1,14 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
-import { signUp } from "../support/client.ts";
-import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
-import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { type BrowserPage, browserHere } from "../support/browser.ts";
+import type { ConsoleScene } from "../support/console-scene.ts";
+import { type Program, until } from "../support/program.ts";
+import { type SceneInBrowser, sceneInBrowser, WHO } from "../support/scene-in-browser.ts";
 import { openSignedIn } from "../support/signed-in.ts";
 import { skipped } from "../support/skipped.ts";
 
 const test = suite("what the console shows while answers arrive, or do not");
-const WHO = { email: "ana@shop.example", password: "correct horse battery" };
 
 /** The share of the screen that may move while a page is drawn (Cumulative Layout Shift). */
 const SHIFT_MAX = 0.02;
@@ -99,30 +98,20 @@ const IS_DRAWN = `watched.open === 0 && document.querySelector("main h1, main .d
 const LOOKS = 10;
 
 const inBrowser = (binary: string): void => {
+  let world: SceneInBrowser;
   let program: Program;
   let page: BrowserPage;
   let scene: ConsoleScene;
   let held: string;
 
   test.before(async () => {
-    [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
-    await page.shaped({});
-    const client = await signUp(program.url, WHO);
-    scene = await consoleScene(program.url, client);
-    held = await until("it is held", async () => {
-      const { body } = await client.call("GET", `/v1/events/${scene.events.held}`);
-      return body.approval_id;
-    });
+    world = await sceneInBrowser(binary);
+    ({ program, page, scene, held } = world);
     await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
     await page.shows("Needs a person");
     await page.early(WATCH);
   });
-  test.after(async () => {
-    await page.close();
-    killPrograms();
-    await scene?.shop.target.close();
-    removeFolder(program.dir);
-  });
+  test.after(() => world?.close());
   test.after.each(() => assert.equal(page.faults(), []));
 
   for (const [name, path] of Object.entries(PAGES))
