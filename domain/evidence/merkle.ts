@@ -1,4 +1,4 @@
-import { joined, sameBytes, utf8 } from "./bytes.ts";
+import { joined, sameBytes } from "./bytes.ts";
 
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
@@ -32,8 +32,8 @@ export const leafHash = (sha256: Sha256, leaf: Uint8Array): Uint8Array => sha256
 export const LEAF_PREFIX_BYTE = 0;
 
 /** `leafHash` of a leaf that is UTF-8, without a copy of its bytes. */
-export const textLeafHash = (sha256: Sha256, leaf: string): Uint8Array =>
-  sha256(utf8(String.fromCharCode(LEAF_PREFIX_BYTE) + leaf));
+export const textLeafHash = (sha256OfText: (text: string) => Uint8Array, leaf: string): Uint8Array =>
+  sha256OfText(String.fromCharCode(LEAF_PREFIX_BYTE) + leaf);
 
 /** Two hashes behind the byte that says what they are. It is filled anew for each pair, as a copy costs as much as the hash. */
 const pair = new Uint8Array(1 + 2 * HASH_BYTES);

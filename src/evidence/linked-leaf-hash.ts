@@ -3,7 +3,7 @@ import { ESCAPED_SURROGATE, type Leaf, leafText } from "../../domain/evidence/le
 import { textLeafHash } from "../../domain/evidence/merkle.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { RecordLinks } from "../../domain/ports/key-map-store.ts";
-import { sha256 } from "../../infra/crypto/sha256.ts";
+import { sha256OfText } from "../../infra/crypto/sha256.ts";
 
 const linkText = ([key, [n, last]]: RecordLinks[number]): string => `${JSON.stringify(key)}:[${n},${last}]`;
 
@@ -24,5 +24,5 @@ const textOf = (leaf: Omit<Leaf, "keys">, links: RecordLinks): string => {
 export const linkedLeafHash = (leaf: Omit<Leaf, "keys">, links: RecordLinks): Uint8Array => {
   const text = textOf(leaf, links);
   const isWellFormed = !text.includes(ESCAPED_SURROGATE);
-  return textLeafHash(sha256, isWellFormed ? text : leafText({ ...leaf, keys: Object.fromEntries(links) }));
+  return textLeafHash(sha256OfText, isWellFormed ? text : leafText({ ...leaf, keys: Object.fromEntries(links) }));
 };

@@ -19,7 +19,7 @@ import {
   type TreeName,
 } from "../../domain/ports/evidence-store.ts";
 import type { MapSeal, RecordLinks } from "../../domain/ports/key-map-store.ts";
-import { sha256 } from "../../infra/crypto/sha256.ts";
+import { sha256, sha256OfText } from "../../infra/crypto/sha256.ts";
 import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
@@ -152,7 +152,7 @@ export class PageFold {
     const tree = await this.#tree(INSTANCE_TREE);
     this.#sealed.push({ account, size, root: sealed, leaf: tree.frontier().size });
     const text = checkpointText(accountOrigin(log, account), { size, root });
-    tree.append(textLeafHash(sha256, text));
+    tree.append(textLeafHash(sha256OfText, text));
   }
 
   async #nameKey(named: Omit<NamedSigningKey, "leaf">): Promise<void> {
