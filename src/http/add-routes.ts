@@ -65,7 +65,10 @@ const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
   agent: "The agents of this account",
 };
 
-/** The member for whom a page was loaded. Another one may have signed in since in the same browser, in another tab. */
+/**
+ * The member for whom a page was loaded. Another one may have signed in since in the same browser, in another tab. Each
+ * answer to a session names its member, for a page that asked before it knew who is signed in.
+ */
 const MEMBER = "countersign-member";
 
 const otherMember = ({ headers }: FastifyRequest, { kind, id }: Principal): Problem | null => {
@@ -101,6 +104,7 @@ const admit = (route: Route, deps: AddRoutesDeps) => {
     const other = otherMember(request, principal);
     if (other !== null) return other;
     request.principal = principal;
+    if (principal.kind === "member") reply.header(MEMBER, principal.id);
     request.authenticatedAt = deps.clock.now();
     const requester = requesterOf(principal);
     const window = takeRequest(rate, requester, await rateOf(principal.account));

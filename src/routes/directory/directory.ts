@@ -2,6 +2,7 @@ import { nullable, object, text } from "../../http/json-schema.ts";
 import { invalid } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
+import { LISTED_KINDS, LISTED_MAX, type ListedKind, listedNames } from "./listed-names.ts";
 import { KINDS, type NameDeps, namesOf } from "./names.ts";
 import { HITS_MAX, type SearchDeps, search } from "./search.ts";
 
@@ -24,6 +25,8 @@ const NAMES: JsonSchema = named("Directory", {
   description: "By id; ids that the account never had are missing",
 });
 
+const ONE_KIND = LISTED_KINDS.join("|");
+
 const HIT = named("SearchHit", object({ id: text, kind: text, name: nullable("string"), state: nullable("string") }));
 
 /** Names are for every role, because a record names ids of things that its reader may not list. */
@@ -32,7 +35,7 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
     method: "GET",
     path: "/v1/directory",
     who: READERS,
-    summary: "Names of members, keys, agents, sources, endpoints, policies and actions by their ids",
+    summary: "Names of members, keys, agents, sources, endpoints, policies and actions by their ids or kinds",
     tag: "accounts",
     query: {
       ids: {
@@ -41,13 +44,23 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
         maxLength: IDS_LENGTH_MAX,
         description: `At most ${IDS_MAX} ids, separated by commas`,
       },
+      kinds: {
+        type: "string",
+        pattern: `^(${ONE_KIND})(,(${ONE_KIND}))*$`,
+        description:
+          `One or several of ${LISTED_KINDS.join(", ")}, separated by commas: the names of the newest ${LISTED_MAX} of each. ` +
+          "`ids`, `kinds` or both are needed",
+      },
     },
-    queryRequired: ["ids"],
     answers: { 200: NAMES },
-    async handle({ principal, query: { ids = "" } }) {
+    async handle({ principal: { account }, query: { ids = "", kinds = "" } }) {
       const asked = ids.split(",").filter((id) => id !== "");
-      if (asked.length === 0 || asked.length > IDS_MAX) return invalid("ids", `must be 1 to ${IDS_MAX} ids`);
-      return { status: 200, body: await namesOf(deps, principal.account, asked) };
+      // The schema of the query has no other kinds.
+      const listed = kinds.split(",").filter((kind) => kind !== "") as readonly ListedKind[];
+      if (asked.length > IDS_MAX || (asked.length === 0 && listed.length === 0))
+        return invalid("ids", `must be 1 to ${IDS_MAX} ids`);
+      const [found, named] = await Promise.all([listedNames(deps, account, listed), namesOf(deps, account, asked)]);
+      return { status: 200, body: { ...found, ...named } };
     },
   }),
   route({

@@ -1,8 +1,10 @@
+import { dayIn } from "../../../domain/calendar.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
 import { defined } from "../../../domain/defined.ts";
 import type { Words } from "../../../domain/personal/words.ts";
 import { type Policy, type PublishedPolicy, policy } from "../../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../../projections/policies.ts";
@@ -23,9 +25,11 @@ import {
   type Route,
   route,
 } from "../../http/route.ts";
+import type { Ledgers } from "../../ledgers/ledgers.ts";
 import type { Slots } from "../../ledgers/slots.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { changedMeanwhile, limitReached, notFound, type Problem, problem } from "../../streams/problems.ts";
+import { policyDay } from "./policy-day.ts";
 import {
   NEW_POLICY,
   NEW_POLICY_BODY,
@@ -45,6 +49,9 @@ export type PoliciesDeps = {
   readonly controls: Controls;
   readonly slots: Slots;
   readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;
+  readonly ledgers: Pick<Ledgers, "figures">;
+  readonly timeZoneOf: (account: string) => Promise<string>;
+  readonly clock: Pick<Clock, "now">;
 };
 
 type OfOne = { readonly params: "id" };
@@ -189,13 +196,33 @@ const cancelLift =
     return cancelled === null ? notFound() : { status: 204, ...cancelled };
   };
 
+type Row = { readonly id: string; readonly version: number } & PolicyDefinition;
+
+/** Of each policy that has a budget, its ledger of today. */
+const withLedgers = async <R extends Row>(deps: PoliciesDeps, account: string, rows: readonly R[]) => {
+  const timeZone = await deps.timeZoneOf(account);
+  const day = dayIn(timeZone, deps.clock.now());
+  return Promise.all(
+    rows.map(async (row) => {
+      if (row.budget_eur_day === undefined) return row;
+      const it = { account, policyId: row.id, version: row.version, definition: row };
+      return { ...row, ledger: await policyDay(deps.ledgers, it, { day, timeZone }) };
+    }),
+  );
+};
+
 const list =
-  ({ views, personal }: PoliciesDeps): Handler =>
-  async ({ principal, query }) => {
-    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+  (deps: PoliciesDeps): Handler =>
+  async ({ principal: { account }, query }) => {
+    const where = [{ field: "account", is: "=", value: account }] as const;
     const sort = { field: "first_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: policies.schema.name, where, sort }, query, showDocument);
-    return isPage(page) ? { status: 200, body: await withReasons({ personal }, page, principal.account) } : page;
+    const page = await pageOf(deps.views, { view: policies.schema.name, where, sort }, query, showDocument);
+    if (!isPage(page)) return page;
+    const body = await withReasons(deps, page, account);
+    return {
+      status: 200,
+      body: query.ledger === "today" ? { ...body, data: await withLedgers(deps, account, body.data) } : body,
+    };
   };
 
 const versions =
@@ -243,7 +270,10 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     who: READERS,
     summary: "List the newest version of each policy, newest policy first",
     tag: "policies",
-    query: LISTING_QUERY,
+    query: {
+      ...LISTING_QUERY,
+      ledger: { enum: ["today"], description: "today: with the ledger of today of each policy that has a budget" },
+    },
     answers: { 200: listOf(POLICY) },
     reads: [policies.schema.name],
     handle: list(deps),

@@ -3,6 +3,7 @@ import { POLICY_FIELDS } from "../../gates/policy-fields.ts";
 import { nonBlank, REASON_LENGTH_MAX } from "../../http/json-schema.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import { LEDGER } from "./policy-day.ts";
 import { WARNINGS } from "./policy-warnings.ts";
 
 const described = ({ description }: JsonSchema): JsonSchema => defined({ description });
@@ -113,6 +114,7 @@ export const POLICY: JsonSchema = named("Policy", {
       format: "date-time",
       description: "When `protected` ends, if an operator has requested that on the service's machine",
     },
+    ledger: { ...LEDGER, description: "Of today; only in a list that was asked for it, and only with a budget" },
     ...POLICY_FIELDS,
   },
 });

@@ -89,6 +89,19 @@ test("a session of another member than the one for whom a page was loaded is ref
   assert.is(await statusFor({ ...bearer("csk_admin"), "countersign-member": "mem_b" }), 201, "a key has no member");
 });
 
+test("an answer names the member of the session, and no one for a key or a visitor", async () => {
+  const app = await testApp([echo({ who: { session: "viewer", key: "viewer" } })]);
+  const namedFor = async (headers: Record<string, string>): Promise<unknown> => {
+    const { headers: _none, ...rest } = post({ name: "a" });
+    const answer = await app.inject({ ...rest, headers: { ...JSON_TYPE, ...SAME_ORIGIN, ...headers } });
+    return answer.headers["countersign-member"];
+  };
+  assert.equal(
+    [await namedFor(COOKIE), await namedFor(bearer("csk_admin")), await namedFor({ cookie: "__Host-session=nobody" })],
+    ["mem_a", undefined, undefined],
+  );
+});
+
 test("two credentials are refused, even if both hold", async () => {
   const app = await testApp([echo()]);
   for (const headers of [COOKIE, { cookie: "__Host-session=nobody" }]) {

@@ -45,6 +45,27 @@ test("every role gets names by ids, also of what was removed or renamed, and not
     assert.is((await client.session("GET", `/v1/directory${query}`)).status, 400, query);
 });
 
+test("names are listed by their kinds, only of the account", async () => {
+  const { client, endpoint, policy, agent, asViewer } = await world();
+  const source = (await client.make("/v1/sources", { name: "Shop", type: "github" })).id;
+  const kinds = "/v1/directory?kinds=agent,source,endpoint,policy";
+  await until("all of it is listed", async () => Object.keys((await asViewer(kinds)).body).length === 4);
+  assert.equal((await asViewer(kinds)).body, {
+    [agent.id]: { kind: "agent", name: "refund-bot", removed: false },
+    [source]: { kind: "source", name: "Shop", removed: false },
+    [endpoint]: { kind: "endpoint", name: "Bank gateway", removed: false },
+    [policy]: { kind: "policy", name: "payments", removed: false },
+  });
+  const one = (await asViewer(`/v1/directory?kinds=policy&ids=${endpoint}`)).body;
+  assert.equal(Object.keys(one).sort(), [endpoint, policy].sort());
+  const stranger = await signUp(node.base);
+  assert.equal((await stranger.session("GET", kinds)).body, {});
+  for (const wrong of ["member", "agent,", "agent,key", ""])
+    assert.is((await asViewer(`/v1/directory?kinds=${wrong}`)).status, 400, wrong);
+  await client.session("DELETE", `/v1/endpoints/${endpoint}`);
+  await until("the removed one is gone", async () => !(endpoint in (await asViewer(kinds)).body));
+});
+
 test("a search finds by a part of a name or by an id, only what the role may list", async () => {
   const { client, endpoint, agent, viewer, asViewer } = await world();
   const hits = async (q: string, call: (path: string) => ReturnType<Client["session"]>) =>

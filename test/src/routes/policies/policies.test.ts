@@ -20,6 +20,8 @@ const VIEWS: readonly Projection[] = [policies, policyVersions];
 
 /** The app with these routes; `project` brings the views up to the log. */
 const started = async () => {
+  /** The ledgers whose figures were read, each with the account for which. */
+  const asked: [stream: string, account: string][] = [];
   const log = memoryEventLog();
   const clock = testClock();
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
@@ -32,6 +34,14 @@ const started = async () => {
     controls: noControls,
     slots: planSlots(log, clock, streams),
     personal: personalData(log, randomness),
+    ledgers: {
+      figures: async (stream: string, account: string) => {
+        asked.push([stream, account]);
+        return { reserved: 100_000, settled: 250_000, overrun: 0, open: 1, spent: 2 };
+      },
+    },
+    timeZoneOf: async () => "UTC",
+    clock,
   };
   const app = await testApp(policyRoutes(deps), { log, clock });
 
@@ -60,7 +70,7 @@ const started = async () => {
     });
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   };
-  return { call, project, clock, log, close: () => app.close() };
+  return { call, project, clock, log, asked, close: () => app.close() };
 };
 
 const DEFINITION = {
@@ -184,6 +194,29 @@ test("another account's policy is not there", async () => {
   }
   assert.equal((await call("GET", "/v1/policies", undefined, "csk_other")).body.data, []);
   assert.is((await call("GET", `/v1/policies/${id}`)).body.version, 1);
+  await close();
+});
+
+test("a list has today's ledger of each policy with a budget if it was asked for, and no other account's", async () => {
+  const { call, project, clock, asked, close } = await started();
+  const { body: made } = await call("POST", "/v1/policies", DEFINITION);
+  await call("POST", "/v1/policies", { name: "no budget" });
+  await project();
+  assert.is(
+    (await call("GET", "/v1/policies")).body.data.some((it: object) => "ledger" in it),
+    false,
+  );
+  assert.equal(asked, []);
+  const { data } = (await call("GET", "/v1/policies?ledger=today")).body;
+  const spent = new Map(
+    data.map((it: { name: string; ledger?: { settled_eur: number } }) => [it.name, it.ledger?.settled_eur]),
+  );
+  assert.equal([spent.size, spent.get("no budget"), spent.get(DEFINITION.name)], [2, undefined, 0.25]);
+  const day = new Date(clock.now()).toISOString().slice(0, 10);
+  assert.equal(asked.splice(0), [[`ledger-${made.id}-${day}`, "acc_1"]]);
+  assert.equal((await call("GET", "/v1/policies?ledger=today", undefined, "csk_other")).body.data, []);
+  assert.equal(asked, []);
+  assert.is((await call("GET", "/v1/policies?ledger=yesterday")).status, 400);
   await close();
 });
 
