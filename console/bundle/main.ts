@@ -57,7 +57,26 @@ const licences = (): Plugin => ({
   },
 });
 
-const ALWAYS_NEEDED = /node_modules[\\/]@?preact|console[\\/]src[\\/]shell[\\/]addresses\.ts$/;
+/** What begins a page's reads. It needs nothing of the others, so that it runs as soon as its own file is there. */
+const EARLY =
+  /console[\\/]src[\\/](early|api[\\/](early-reads|call-address|listed-kinds|roles)|shell[\\/](addresses|pages|first-reads)|pages[\\/](ranges|event-origins|[a-z]+-query))\.ts$|preload-helper/;
+/** What so many pages use comes with the first visit: each further file of a page is a request, one after another. */
+const PAGES_MIN = 3;
+const SHARED = /node_modules[\\/]@?preact|console[\\/](design|src)[\\/]/;
+
+/** Runs the early script before the others: it is in a file of its own, which the page's main script would wait for. */
+const earlyScript = (): Plugin => ({
+  name: "early-script",
+  transformIndexHtml: {
+    order: "post",
+    handler(html, { bundle: files }) {
+      const file = Object.values(files ?? {}).find((it) => it.type === "chunk" && it.name === "early");
+      if (file === undefined || !html.includes('<script type="module"')) return html;
+      const tag = `<script type="module" async crossorigin src="/${file.fileName}"></script>`;
+      return html.replace('<script type="module"', `${tag}\n  $&`);
+    },
+  },
+});
 
 const bundle = async (): Promise<void> => {
   await build({
@@ -65,7 +84,7 @@ const bundle = async (): Promise<void> => {
     configFile: false,
     base: "/",
     logLevel: "warn",
-    plugins: [symbols(), licences()],
+    plugins: [symbols(), licences(), earlyScript()],
     build: {
       outDir: OUT,
       emptyOutDir: true,
@@ -78,8 +97,14 @@ const bundle = async (): Promise<void> => {
       manifest: "manifest.json",
       rolldownOptions: {
         input: [resolve("console/index.html"), resolve("console/components.html")],
-        // Every visit needs both, and each file is a request.
-        output: { codeSplitting: { groups: [{ name: "base", test: ALWAYS_NEEDED }] } },
+        output: {
+          codeSplitting: {
+            groups: [
+              { name: "early", test: EARLY, priority: 2 },
+              { name: "base", test: SHARED, minShareCount: PAGES_MIN, priority: 1 },
+            ],
+          },
+        },
       },
     },
   });

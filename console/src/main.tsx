@@ -1,7 +1,7 @@
+import "./early.ts";
 import "../design/index.css";
 import { render } from "preact";
 import { drawVisibleText } from "../design/visible-nodes.ts";
-import { followStream } from "./live/stream.ts";
 import { App } from "./shell/app.tsx";
 import { startClock } from "./shell/clock.ts";
 import { copyIsoTimes } from "./shell/copied-times.ts";
@@ -24,6 +24,5 @@ if (start !== null && LINK_PATHS.includes(pathname)) {
   startRouter();
   startClock();
   copyIsoTimes();
-  followStream();
   render(<App />, start);
 }

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Calls, pathOf, searchOf } from "../../console/src/api/calls.ts";
+import { pathOf, searchOf } from "../../console/src/api/call-address.ts";
+import { Calls } from "../../console/src/api/calls.ts";
+import { EarlyReads } from "../../console/src/api/early-reads.ts";
 import {
   firstPage,
   ROWS_MAX,
@@ -35,7 +37,12 @@ const problem = (status: number, code: string): Response =>
   new Response(JSON.stringify({ status, code, title: code, detail: `${code}.` }), { status });
 
 /** Calls whose answers are told one after another. */
-const callsWith = (answers: (Response | Error)[], signInAgain = async () => false) => {
+const callsWith = (
+  answers: (Response | Error)[],
+  signInAgain = async () => false,
+  early: (address: string) => Promise<Response> | null = () => null,
+) => {
+  const heard = { count: 0 };
   const sent: Sent[] = [];
   const behind: boolean[] = [];
   const calls = new Calls({
@@ -45,14 +52,73 @@ const callsWith = (answers: (Response | Error)[], signInAgain = async () => fals
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    early,
+    heard: () => heard.count,
     member: () => "mem_a",
     sleep: async () => undefined,
     signInAgain,
     onBehind: (it) => void behind.push(it),
   });
-  return { calls, sent, behind };
+  return { calls, sent, behind, heard };
 };
 const written = (position: string) => new Response("{}", { headers: { "countersign-position": position } });
+
+test("reads of the same at a time are one call, but not over a change that was heard of", async () => {
+  const { calls, sent, heard } = callsWith([new Response("1"), new Response("2"), new Response("3")]);
+  const [first, same] = [
+    calls.read("/v1/events", { limit: 1, q: "a" }),
+    calls.read("/v1/events", { q: "a", limit: 1 }),
+  ];
+  heard.count += 1;
+  const later = calls.read("/v1/events", { limit: 1, q: "a" });
+  assert.equal(await Promise.all([first, same, later]), [
+    { ok: true, body: "1" },
+    { ok: true, body: "1" },
+    { ok: true, body: "2" },
+  ]);
+  assert.equal(await calls.read("/v1/events", { limit: 1, q: "a" }), { ok: true, body: "3" });
+  assert.is(sent.length, 3);
+});
+
+test("an answer that was asked for early is taken once, and only if it is this member's", async () => {
+  const asked: string[] = [];
+  const answers: Readonly<Record<string, () => Response>> = {
+    "/v1/ours": () => new Response("ours", { headers: { "countersign-member": "mem_a" } }),
+    "/v1/other": () => new Response("other", { headers: { "countersign-member": "mem_b" } }),
+    "/v1/nobody": () => new Response("nobody"),
+    "/v1/refused": () => problem(401, "unauthenticated"),
+  };
+  const early = new EarlyReads(async (address) => {
+    asked.push(String(address));
+    const answer = answers[String(address)];
+    if (answer === undefined) throw new Error("not connected");
+    return answer();
+  });
+  for (const address of [...Object.keys(answers), "/v1/lost", "/v1/ours"]) early.begin(address)?.catch(() => undefined);
+  assert.is(asked.length, 5, "each once");
+  const again = Array.from({ length: 5 }, () => new Response("again"));
+  const { calls } = callsWith(again, undefined, (address) => early.take(address));
+  for (const [address, body] of [
+    ["/v1/ours", "ours"],
+    ["/v1/other", "again"],
+    ["/v1/nobody", "again"],
+    ["/v1/refused", "again"],
+    ["/v1/lost", "again"],
+    ["/v1/ours", "again"],
+  ] as const)
+    assert.equal(await calls.read(address), { ok: true, body }, address);
+});
+
+test("an early answer is not taken after one's own change, nor on another page", async () => {
+  const early = new EarlyReads(async () => new Response("old", { headers: { "countersign-member": "mem_a" } }));
+  void early.begin("/v1/a");
+  const { calls } = callsWith([written("7"), new Response("new")], undefined, (address) => early.take(address));
+  await calls.send("POST", "/v1/agents", {});
+  assert.equal(await calls.read("/v1/a"), { ok: true, body: "new" });
+  early.end();
+  assert.is(early.take("/v1/a"), null);
+  assert.is(early.begin("/v1/a"), null);
+});
 
 test("a read after one's own write waits for the view, and says so meanwhile", async () => {
   const answers = [written("7"), problem(503, "view-behind"), new Response('{"a":1240.00}')];

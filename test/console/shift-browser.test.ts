@@ -79,6 +79,27 @@ const WATCH = `(() => {
   setInterval(() => watched.held.pop()?.(), 50);
 })()`;
 
+/** In the page: notes what is asked for, whether its answer was used, and what was asked for twice at a time. */
+const LISTEN = `(() => {
+  const heard = { unused: new Set(), open: new Set(), twice: [] };
+  globalThis.heard = heard;
+  const ask = globalThis.fetch.bind(globalThis);
+  globalThis.fetch = async (...given) => {
+    const address = String(given[0].url ?? given[0]);
+    if (heard.open.has(address)) heard.twice.push(address);
+    heard.open.add(address);
+    heard.unused.add(address);
+    try {
+      const answer = await ask(...given);
+      const text = answer.text.bind(answer);
+      answer.text = () => { heard.unused.delete(address); return text(); };
+      return answer;
+    } finally {
+      heard.open.delete(address);
+    }
+  };
+})()`;
+
 /** In the page: everything fails but what the frame needs. */
 const FAILING = `(() => {
   const ask = globalThis.fetch.bind(globalThis);
@@ -130,6 +151,22 @@ const inBrowser = (binary: string): void => {
       }
       assert.equal(wrong, []);
     });
+
+  test("what is asked for before a page's scripts are there is used by the page, and nothing is asked for twice at a time", async () => {
+    const tab = await page.tab();
+    await tab.shaped({});
+    await tab.early(LISTEN);
+    for (const [name, path] of Object.entries(PAGES)) {
+      await tab.open(program.url + path(scene, held));
+      await until(`${name} has used all that it asked for`, () =>
+        tab.evaluate<boolean>(
+          "heard.open.size + heard.unused.size === 0 && document.querySelector('main h1, main .deed') !== null",
+        ),
+      ).catch(async () => assert.equal([name, await tab.evaluate("[...heard.unused]")], [name, []]));
+      assert.equal(await tab.evaluate("heard.twice"), [], name);
+    }
+    await tab.close();
+  });
 
   test("what cannot be read is told: nothing goes on loading, and nothing is said to be empty", async () => {
     const tab = await page.tab();

@@ -1,6 +1,9 @@
 import { signal } from "@preact/signals";
 import type { Api } from "../../../build/page-types/api.ts";
-import { type Answered, Calls, type Method, pathOf, type Query, searchOf } from "./calls.ts";
+import { heard } from "../live/stream.ts";
+import { pathOf, type Query, searchOf } from "./call-address.ts";
+import { type Answered, Calls, type Method } from "./calls.ts";
+import { earlyReads } from "./early-reads.ts";
 
 export type CallName = keyof Api & `${Method} /v1/${string}`;
 export type AnswerOf<Name extends CallName> = Api[Name]["answer"];
@@ -41,6 +44,8 @@ const askedAgain = async (member: string): Promise<boolean> => {
 
 const calls = new Calls({
   fetch: (input, init) => fetch(input, init),
+  heard: () => heard.value,
+  early: (address) => earlyReads.take(address),
   member: () => me.value?.member.id ?? null,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   signInAgain: () => {

@@ -1,3 +1,5 @@
+import { type Query, readKey, searchOf } from "./call-address.ts";
+
 /** Calls of the API. The browser adds the session's cookie and says by itself which page the call comes from. */
 
 /** A problem (RFC 9457) that the service answered with; `status` is 0 if there was no answer. */
@@ -12,12 +14,15 @@ export type Problem = {
 
 export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly ok: false; readonly problem: Problem };
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type Query = Readonly<Record<string, string | number | undefined>>;
 
 type Init = Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> };
 
 export type CallsDeps = {
   readonly fetch: typeof fetch;
+  /** What was asked before the page's scripts were there; null for what was not. */
+  readonly early: (address: string) => Promise<Response> | null;
+  /** Grows with each change that the page hears of: an answer that was asked for before may not show it. */
+  readonly heard: () => number;
   /** The member for whom the page was loaded; null before the session is known. */
   readonly member: () => string | null;
   readonly sleep: (ms: number) => Promise<void>;
@@ -52,35 +57,36 @@ const problemOf = async (response: Response): Promise<Problem> => {
   }
 };
 
-/** `?a=1&b=2`, without what is undefined or empty; nothing at all if nothing is left. */
-export const searchOf = (query: Query): string => {
-  const entries = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : [[name, String(value)] as [string, string]],
-  );
-  return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
-};
-
-/** The path with its placeholders filled in: `/v1/events/{id}`. */
-export const pathOf = (path: string, params: Readonly<Record<string, string>>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
-
 /** Reads wait until their view has the position of the member's last change, so that the change is seen at once. */
 export class Calls {
   readonly #deps: CallsDeps;
   #position: string | null = null;
   #behind = 0;
+  /** Reads under way, by what was known when they began: who asks the same meanwhile gets the same answer. */
+  readonly #underWay = new Map<string, Promise<Answered<string>>>();
 
   constructor(deps: CallsDeps) {
     this.#deps = deps;
   }
 
   /** The text of an answer; the caller parses it, because numbers in a payload keep their source text. */
-  async read(path: string, query: Query = {}): Promise<Answered<string>> {
+  read(path: string, query: Query = {}): Promise<Answered<string>> {
+    const address = path + searchOf(query);
+    const key = `${this.#position} ${this.#deps.heard()} ${readKey(address)}`;
+    const before = this.#underWay.get(key);
+    if (before !== undefined) return before;
+    const answer = this.#read(path, query).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, answer);
+    return answer;
+  }
+
+  async #read(path: string, query: Query): Promise<Answered<string>> {
     let isWaiting = false;
     try {
       for (let tries = 1; ; tries += 1) {
         const after = this.#position ?? undefined;
-        const answer = await this.#asked(path + searchOf({ ...query, after }), { method: "GET" });
+        const early = tries === 1 && after === undefined ? await this.#early(path + searchOf(query)) : null;
+        const answer = early ?? (await this.#asked(path + searchOf({ ...query, after }), { method: "GET" }));
         if (answer instanceof Response) return { ok: true, body: await answer.text() };
         // The log may have been moved since the last change, and the service refuses positions of the log before.
         if (answer.code === "invalid-request" && after !== undefined) this.#position = null;
@@ -100,6 +106,18 @@ export class Calls {
     const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
     const answer = await this.#asked(path, { method, ...(body === undefined ? {} : json) });
     return answer instanceof Response ? { ok: true, body: await answer.text() } : { ok: false, problem: answer };
+  }
+
+  /** What was asked early, if it was answered to the member for whom this page is; null if it has to be asked again. */
+  async #early(address: string): Promise<Response | null> {
+    const member = this.#deps.member();
+    try {
+      const response = (await this.#deps.early(address)) ?? null;
+      const isOurs = member === null || response?.headers.get(MEMBER) === member;
+      return response?.ok && isOurs ? response : null;
+    } catch {
+      return null;
+    }
   }
 
   #wait(by: 1 | -1): void {

@@ -1,10 +1,8 @@
 import { type Me, me } from "./api.ts";
+import { hasRight, type Right } from "./roles.ts";
 
-/** A viewer reads everything but the audit. */
-export const isAuditReader = (): boolean => me.value?.member.role !== "viewer";
-
-/** Roles that decide on approvals. */
-export const DECIDING_ROLES: readonly string[] = ["owner", "admin", "approver"];
+/** Whether the member of this page has the right. */
+export const mayIt = (right: Right): boolean => hasRight(me.value?.member.role ?? "", right);
 
 type Approval = {
   readonly exclude_requester: boolean;

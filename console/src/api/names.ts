@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import { call } from "./api.ts";
+import { type AnswerOf, call } from "./api.ts";
+import { LISTED_KINDS } from "./listed-kinds.ts";
 
 /** Names of things by id, as far as they were read; people see a name in place of an id. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -11,17 +12,18 @@ const learn = (all: readonly Named[]): void => {
   names.value = new Map([...names.value, ...all.map(({ id, name }) => [id, name] as const)]);
 };
 
-const MOST = 100;
+type Directory = AnswerOf<"GET /v1/directory">;
+
+const learnFrom = (directory: Directory): void =>
+  learn(
+    Object.entries(directory).flatMap(([id, { name, removed }]) =>
+      name === null ? [] : [{ id, name: removed ? `${name} removed` : name }],
+    ),
+  );
 
 const ask = async (): Promise<void> => {
-  const query = { limit: MOST };
-  const answers = await Promise.all([
-    call("GET /v1/endpoints", { query }),
-    call("GET /v1/sources", { query }),
-    call("GET /v1/agents", { query }),
-    call("GET /v1/policies", { query }),
-  ]);
-  for (const answer of answers) if (answer.ok) learn(answer.body.data);
+  const answer = await call("GET /v1/directory", { query: { kinds: LISTED_KINDS } });
+  if (answer.ok) learnFrom(answer.body);
 };
 
 /** What the directory was asked for, so that an id that it does not know is asked for once. */
@@ -41,11 +43,7 @@ const askDirectory = async (): Promise<void> => {
     const answer = await call("GET /v1/directory", { query: { ids: some.join(",") } });
     answered.value = new Set([...answered.value, ...some]);
     if (!answer.ok) continue;
-    learn(
-      Object.entries(answer.body).flatMap(([id, { name, removed }]) =>
-        name === null ? [] : [{ id, name: removed ? `${name} removed` : name }],
-      ),
-    );
+    learnFrom(answer.body);
   }
 };
 

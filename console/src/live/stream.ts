@@ -8,6 +8,9 @@ const RETRY_MS = 4_000;
 
 export const connection = signal<Connection>({ isLive: false, since: Date.now(), nextAt: null });
 
+/** How many changes this tab has heard of, and how often the connection was made or lost. */
+export const heard = signal(0);
+
 type Listener = (frame: Frame) => void;
 const listeners = new Set<Listener>();
 
@@ -18,6 +21,7 @@ export const onFrame = (listener: Listener): (() => void) => {
 };
 
 const receive = (message: Broadcast): void => {
+  heard.value += 1;
   if (message.kind === "connection") connection.value = message.connection;
   else if (message.kind === "frame") for (const it of listeners) it(message.frame);
 };

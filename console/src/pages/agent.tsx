@@ -16,9 +16,9 @@ import { AdminsOnly } from "./admins-only.tsx";
 import { AgentEvents, AgentFigures } from "./agent-figures.tsx";
 import { Suspend } from "./agent-suspend.tsx";
 import { usePolicyChoices } from "./choices.ts";
-import { rangeIn } from "./figures.tsx";
 import { Choice, SendForm } from "./form.tsx";
 import { Thing } from "./listing.tsx";
+import { rangeIn } from "./overview-query.ts";
 import { SCOPE_HINT, scopeOf, scopeText } from "./scope.ts";
 
 type Agent = AnswerOf<"GET /v1/agents/{id}">;

@@ -1,5 +1,6 @@
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { todayQuery } from "./agents-query.ts";
 import { listHref } from "./figures.tsx";
 
 export type Today = {
@@ -12,32 +13,23 @@ export type Today = {
 };
 
 const MOST = 100;
-/** The most series that the API takes for one answer. */
-const SERIES_MAX = 50;
+type Agent = { readonly id: string; readonly policy_id: string | null };
 
-/** What each agent did since midnight in the account's zone; undefined while it is read. */
-export const useToday = (): ((agent: {
-  readonly id: string;
-  readonly policy_id: string | null;
-}) => Today | undefined) => {
-  const stats = useAnswer<AnswerOf<"GET /v1/stats">>(
-    { key: "agents today", on: { topic: "events", id: null } },
-    // The bucket of a day begins at midnight, so any moment of it asks for all of today.
-    () =>
-      call("GET /v1/stats", {
-        query: {
-          ...{ metric: "cost_eur,blocked", by: "agent", step: "1d", limit: SERIES_MAX },
-          from: new Date().toISOString(),
-          to: new Date(Date.now() + 1_000).toISOString(),
-        },
-      }),
+/** What each agent did since midnight in the account's zone; undefined for one of which it is not known. */
+type ByAgent = (agent: Agent) => Today | undefined;
+
+/** Null while it is read. */
+export const useToday = (): ByAgent | null => {
+  const stats = useAnswer<AnswerOf<"GET /v1/stats">>({ key: "agents today", on: { topic: "events", id: null } }, () =>
+    call("GET /v1/stats", { query: todayQuery(Date.now()) }),
   );
   const policies = useAnswer<AnswerOf<"GET /v1/policies">>(
     { key: "budgets", on: { topic: "policies", id: null } },
     () => call("GET /v1/policies", { query: { limit: MOST } }),
   );
   const { body } = stats;
-  if (body === null || policies.body === null) return () => undefined;
+  if (body === null || policies.body === null)
+    return stats.problem === null && policies.problem === null ? null : () => undefined;
   const isCut = body.series.some(({ rest }) => rest > 0);
   const of = (metric: string, id: string) => body.series.find((it) => it.metric === metric && it.key === id);
   const budgets = new Map(policies.body.data.map((it) => [it.id, it.budget_eur_day ?? null]));

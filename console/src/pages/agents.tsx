@@ -88,8 +88,9 @@ const AgentsList = () => {
   return (
     <Listing
       title="Agents"
-      list={list}
-      columns={columns(name, today)}
+      // Drawn with the figures of today, which change the widths of columns.
+      list={today === null ? { ...list, isLoaded: false } : list}
+      columns={columns(name, today ?? (() => undefined))}
       keyOf={({ id }) => id}
       make={{ label: "Add an agent", href: "/agents/new" }}
       empty={{ title: "No agents yet", text: "An agent asks for actions by name." }}

@@ -6,7 +6,7 @@ import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
-import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
+import { isExcluded, mayIt } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { isDeciding, waitingForMe } from "../shell/frame-state.ts";
@@ -133,7 +133,7 @@ const Nothing = ({ wanted }: { readonly wanted: string }) =>
 const Keys = () => (
   <span class="keys desk">
     <kbd>J</kbd> <kbd>K</kbd> next
-    {DECIDING_ROLES.includes(me.value?.member.role ?? "") ? (
+    {mayIt("approver") ? (
       <>
         {" "}
         · <kbd>A</kbd> approve · <kbd>R</kbd> reject · <kbd>C</kbd> comment

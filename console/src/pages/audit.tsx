@@ -13,10 +13,11 @@ import { go } from "../shell/router.ts";
 import { type Coverage, proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { useList } from "../shell/use-list.ts";
 import { Keep } from "./audit-keep.tsx";
+import { queryOf } from "./audit-query.ts";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { ProofPanel } from "./proof-panel.tsx";
-import { RANGES, rangeStart } from "./ranges.ts";
+import { RANGES } from "./ranges.ts";
 import { knownTypes } from "./record-sentences.ts";
 import { toldOf, wordsOf } from "./record-text.ts";
 import { SavedViews } from "./saved-views.tsx";
@@ -41,12 +42,6 @@ const filters = (rows: readonly Row[]) => {
     },
     { name: "range", label: "When", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
   ];
-};
-
-const queryOf = ({ q, type, actor, range, from, to, order }: FilterValues) => {
-  const start = range === undefined ? from : rangeStart(range, Date.now());
-  const given = { subject: q, type, actor, from: start, to, order: order === "asc" ? order : undefined };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 };
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { euro } from "../../design/format.ts";
 import { Seal } from "../../design/seal.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import type { AnswerOf } from "../api/api.ts";
-import { isAuditReader } from "../api/may-decide.ts";
+import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { policyIn } from "./gate-words.ts";
@@ -61,7 +61,7 @@ const Proof = ({ bundle, approval }: ShownProps) => (
       {approval === null ? null : <Seal digest={approval.digest} label="Seal of the bundle that people decide on" />}
       <p class="meta">
         Each step is a record of its own, sealed like all others.{" "}
-        {isAuditReader() ? (
+        {mayIt("auditor") ? (
           <a href={hrefOf("/audit", { q: bundle.id, order: "asc" })}>Records of this bundle</a>
         ) : (
           "An auditor, an approver, an admin or an owner reads them."

@@ -3,8 +3,8 @@ import { Field, fieldsOf } from "../../design/field.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Note } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
-import { DECIDING_ROLES } from "../api/may-decide.ts";
+import { type AnswerOf, call } from "../api/api.ts";
+import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { numberOf } from "./bundle-words.ts";
@@ -57,7 +57,7 @@ export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
       <p>
         <MessageText message={undoMessage(tried, why)} />
       </p>
-      {DECIDING_ROLES.includes(me.value?.member.role ?? "") ? (
+      {mayIt("approver") ? (
         <form
           class="stack tight"
           onSubmit={(event) => {

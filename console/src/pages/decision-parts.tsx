@@ -6,8 +6,9 @@ import { stateOf } from "../../design/states.ts";
 import { Id, Note, Section, Time } from "../../design/text.tsx";
 import type { AnswerOf, Me } from "../api/api.ts";
 import { call } from "../api/api.ts";
-import { DECIDING_ROLES, isExcluded } from "../api/may-decide.ts";
+import { isExcluded } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
+import { hasRight } from "../api/roles.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -41,7 +42,7 @@ export const whyNot = (
 ): Message | null => {
   if (approval.can_decide.includes(who.member.id)) return null;
   const others = approval.can_decide.map(nameOf);
-  if (!DECIDING_ROLES.includes(who.member.role))
+  if (!hasRight(who.member.role, "approver"))
     return message(`Your role, ${who.member.role}, does not decide.`, othersCan(others));
   if (approval.votes.some((it) => it.member_id === who.member.id)) return countsMessage(approval, others, now);
   if (isExcluded(approval, who)) return ownMessage(others);

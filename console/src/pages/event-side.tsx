@@ -5,7 +5,7 @@ import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
-import { isAuditReader } from "../api/may-decide.ts";
+import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
@@ -131,7 +131,7 @@ export const Side = ({ event }: { readonly event: Event }) => {
       <Section title="Proof">
         <div class="stack tight">
           {approval === null ? null : <Seal digest={approval.digest} label="Seal of what is approved" />}
-          {isAuditReader() ? (
+          {mayIt("auditor") ? (
             <Records id={event.id} />
           ) : (
             <p class="meta">An auditor, an approver, an admin or an owner reads its records.</p>

@@ -13,31 +13,25 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
-import { WITH_NOTIFICATIONS, WITHOUT_NOTIFICATIONS } from "./event-origins.ts";
+import { WITH_NOTIFICATIONS } from "./event-origins.ts";
+import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
-import { RANGES, rangeStart } from "./ranges.ts";
+import { RANGES } from "./ranges.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
-type EventQuery = Required<Parameters<typeof call<"GET /v1/events">>>[1]["query"];
 
 const STATUSES = [
   ...["delivered", "held", "blocked", "failed", "retrying", "queued", "delivering"],
   ...["recorded", "rejected", "expired", "cancelled"],
 ];
-const COUNTED = ["held", "blocked", "retrying", "failed"];
 const VIEWS: readonly FixedView[] = [
   { name: "All", address: "/events" },
   ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
 ];
-const FILTER_NAMES = [
-  ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate", "replay"],
-  ...["range", "from", "to", "q"],
-];
-
 const filters = () => [
   { name: "range", label: "Received", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
   {
@@ -52,17 +46,6 @@ const filters = () => [
   { name: "run", label: "Run", choices: [], expects: null },
   { name: "replay", label: "Replay", choices: [], expects: null },
 ];
-
-/** What the API is asked for; `range` is relative and stays so in the address. */
-const queryOf = (query: FilterValues): EventQuery => {
-  const { range, from, ...rest } = Object.fromEntries(
-    FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]] as [string, string]] : [])),
-  );
-  const start = range === undefined ? from : rangeStart(range, Date.now());
-  // The service checks the values, and its problem names the one that it does not take.
-  const origin = rest.origin ?? WITHOUT_NOTIFICATIONS;
-  return { ...rest, origin, ...(start === undefined ? {} : { from: start }), limit: 50, total: "true" } as EventQuery;
-};
 
 const columns = (
   name: (id: string | null) => string | null,

@@ -90,12 +90,6 @@ export const FailedSum = ({ stats }: OfStats) => (
   />
 );
 
-const DEFAULT_RANGE = "24h";
-
-/** The range that the address names. */
-export const rangeIn = (query: Readonly<Record<string, string>>): (typeof RANGES)[number]["value"] =>
-  RANGES.find(({ value }) => value === query.range)?.value ?? DEFAULT_RANGE;
-
 export const RangeNav = ({ path, range }: { readonly path: string; readonly range: string }) => (
   <nav class="seg" aria-label="Range">
     {RANGES.map(({ value, word }) => (

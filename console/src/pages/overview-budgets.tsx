@@ -1,59 +1,61 @@
 import { euro } from "../../design/format.ts";
 import { Gauge, GaugeKey } from "../../design/gauge.tsx";
-import { Loading } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { BUDGETS_QUERY } from "./overview-query.ts";
 
-type Policy = AnswerOf<"GET /v1/policies">["data"][number];
-type Ledger = AnswerOf<"GET /v1/policies/{id}/ledger">;
+type Policies = AnswerOf<"GET /v1/policies">;
+type Ledger = NonNullable<Policies["data"][number]["ledger"]>;
 
-const POLICIES_MAX = 100;
-/** A ledger is asked for each. */
 const SHOWN_MAX = 6;
 /** So that they leave a member most of the calls of a minute while events arrive all the time. */
 const REFRESH_MS = 10_000;
 
-const OneBudget = ({ policy: { id, name }, budget }: { readonly policy: Policy; readonly budget: number }) => {
-  const ledger = useAnswer<Ledger>({ key: id, on: { topic: "events", id: null }, everyMs: REFRESH_MS }, () =>
-    call("GET /v1/policies/{id}/ledger", { params: { id } }),
+type BudgetProps = { readonly id: string; readonly name: string; readonly budget: number; readonly ledger: Ledger };
+
+const OneBudget = ({ id, name, budget, ledger: { settled_eur: spent, reserved_eur: reserved } }: BudgetProps) => (
+  <li>
+    <div class="row">
+      <a href={`/policies/${encodeURIComponent(id)}`}>{name}</a>
+      <span class="end num">
+        <b>{euro(spent + reserved)}</b> <span class="soft">of {euro(budget)}</span>
+      </span>
+    </div>
+    <Gauge
+      parts={[
+        { kind: "done", part: spent / budget },
+        { kind: "held", part: reserved / budget },
+      ]}
+    />
+  </li>
+);
+
+/** All policies, each that has a budget with its ledger of today. */
+export const useBudgets = (): Shown<Policies> =>
+  useAnswer<Policies>(
+    {
+      key: "budgets",
+      on: [
+        { topic: "events", id: null },
+        { topic: "policies", id: null },
+      ],
+      everyMs: REFRESH_MS,
+    },
+    () => call("GET /v1/policies", { query: BUDGETS_QUERY }),
   );
-  const { settled_eur: spent = 0, reserved_eur: reserved = 0 } = ledger.body ?? {};
-  return (
-    <li>
-      <div class="row">
-        <a href={`/policies/${encodeURIComponent(id)}`}>{name}</a>
-        <span class="end num">
-          {ledger.body === null ? null : <b>{euro(spent + reserved)}</b>} <span class="soft">of {euro(budget)}</span>
-        </span>
-      </div>
-      <Gauge
-        parts={[
-          { kind: "done", part: spent / budget },
-          { kind: "held", part: reserved / budget },
-        ]}
-      />
-    </li>
-  );
-};
 
 /** What is spent and set aside today, of each policy with a budget; nothing without one. */
-export const Budgets = () => {
-  const policies = useAnswer<AnswerOf<"GET /v1/policies">>(
-    { key: "budgets", on: { topic: "policies", id: null } },
-    () => call("GET /v1/policies", { query: { limit: POLICIES_MAX } }),
+export const Budgets = ({ policies }: { readonly policies: Policies }) => {
+  const all = policies.data.flatMap(({ id, name, budget_eur_day: budget, ledger }) =>
+    typeof budget === "number" && budget > 0 && ledger !== undefined ? [{ id, name, budget, ledger }] : [],
   );
-  const all = (policies.body?.data ?? []).flatMap((policy) => {
-    const { budget_eur_day: budget } = policy;
-    return typeof budget === "number" && budget > 0 ? [{ policy, budget }] : [];
-  });
-  if (policies.body === null && policies.problem === null) return <Loading rows={3} />;
   if (all.length === 0) return null;
   return (
     <Section title="Budgets today" beside={<GaugeKey kinds={["done", "held"]} />}>
       <ul class="lines">
         {all.slice(0, SHOWN_MAX).map((it) => (
-          <OneBudget key={it.policy.id} {...it} />
+          <OneBudget key={it.id} {...it} />
         ))}
       </ul>
       {all.length > SHOWN_MAX ? (

@@ -60,8 +60,14 @@ const whatOf = (need: Need): readonly [string, string] => {
   return end === 0 ? [detail, ""] : [detail.slice(0, end), detail.slice(end)];
 };
 
+type NeedsProps = {
+  /** False while what stands above it is read. */
+  readonly isShown: boolean;
+  readonly onLoaded: () => void;
+};
+
 /** What needs a person, the worst first. */
-export const NeedsAPerson = ({ onLoaded }: { readonly onLoaded: () => void }) => {
+export const NeedsAPerson = ({ isShown, onLoaded }: NeedsProps) => {
   const shown = useAnswer<Attention>({ key: "attention", on: { topic: "events", id: null }, everyMs: REFRESH_MS }, () =>
     call("GET /v1/attention"),
   );
@@ -70,6 +76,7 @@ export const NeedsAPerson = ({ onLoaded }: { readonly onLoaded: () => void }) =>
     if (isLoaded) onLoaded();
   }, [isLoaded]);
   const needs = shown.body?.data ?? [];
+  if (!isShown) return null;
   return (
     <Section title="Needs a person">
       {shown.problem === null ? null : (

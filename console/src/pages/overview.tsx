@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { count, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
@@ -19,7 +19,6 @@ import {
   listHref,
   RangeNav,
   RefusedSum,
-  rangeIn,
   type Series,
   type Stats,
   Sum,
@@ -27,13 +26,11 @@ import {
 } from "./figures.tsx";
 import { gateName } from "./gate-words.ts";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
-import { Budgets } from "./overview-budgets.tsx";
+import { Budgets, useBudgets } from "./overview-budgets.tsx";
 import { NeedsAPerson } from "./overview-needs.tsx";
-import { rangeStart } from "./ranges.ts";
+import { ENDPOINTS_QUERY, figuresQueries, rangeIn } from "./overview-query.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints">["data"][number];
-
-const FIGURES = "admitted,delivered,blocked,held,failed,latency_p50_ms,latency_p99_ms";
 
 const Sums = ({ stats }: { readonly stats: Stats }) => {
   const of = (metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
@@ -154,13 +151,17 @@ const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
 const SHOWN_ENDPOINTS = 6;
 
 /** Leads a new account to its first event; nothing of it is drawn once an event has arrived. */
-const Beginning = () => {
+const Beginning = ({ onLoaded }: { readonly onLoaded: () => void }) => {
   const sources = useAnswer<AnswerOf<"GET /v1/sources">>({ key: "sources", on: { topic: "sources", id: null } }, () =>
     call("GET /v1/sources", { query: { limit: 1 } }),
   );
   const events = useAnswer<AnswerOf<"GET /v1/events">>({ key: "newest", on: { topic: "events", id: null } }, () =>
     call("GET /v1/events", { query: { limit: 1 } }),
   );
+  const isLoaded = [sources, events].every((it) => it.body !== null || it.problem !== null);
+  useEffect(() => {
+    if (isLoaded) onLoaded();
+  }, [isLoaded]);
   if (sources.body === null || events.body === null || events.body.data.length > 0 || whyNotAdmin() !== null)
     return null;
   const source = sources.body.data[0];
@@ -193,24 +194,20 @@ const Beginning = () => {
 const Overview = ({ query }: PageProps) => {
   const range = rangeIn(query);
   const on = { topic: "events", id: null };
-  const from = (): { readonly from?: string } => {
-    const start = rangeStart(range, Date.now());
-    return start === undefined ? {} : { from: start };
-  };
-  const stats = useAnswer<Stats>({ key: `all ${range}`, on }, () =>
-    call("GET /v1/stats", { query: { metric: FIGURES, by: "all", ...from() } }),
-  );
-  const gates = useAnswer<Stats>({ key: `gate ${range}`, on }, () =>
-    call("GET /v1/stats", { query: { metric: "blocked", by: "gate", ...from() } }),
-  );
-  const held = useAnswer<Stats>({ key: `held ${range}`, on }, () =>
-    call("GET /v1/stats", { query: { metric: "held", by: "action", ...from() } }),
-  );
-  const endpoints = useAnswer({ key: "endpoints", on }, () => call("GET /v1/endpoints", { query: { limit: 100 } }));
+  const queries = () => figuresQueries(range, Date.now());
+  const stats = useAnswer<Stats>({ key: `all ${range}`, on }, () => call("GET /v1/stats", { query: queries().all }));
+  const gates = useAnswer<Stats>({ key: `gate ${range}`, on }, () => call("GET /v1/stats", { query: queries().gates }));
+  const held = useAnswer<Stats>({ key: `held ${range}`, on }, () => call("GET /v1/stats", { query: queries().held }));
+  const endpoints = useAnswer({ key: "endpoints", on }, () => call("GET /v1/endpoints", { query: ENDPOINTS_QUERY }));
+  const budgets = useBudgets();
   const sorted = worstFirst(endpoints.body?.data ?? []);
-  // Drawn together, because a part that comes later would move those below it.
+  // All is asked for at once and drawn together, because a part that comes later would move those below it.
   const [isLoaded, setLoaded] = useState(false);
-  const isReady = isLoaded && [stats, gates, held, endpoints].every((it) => it.body !== null || it.problem !== null);
+  const [hasBegun, setBegun] = useState(false);
+  const isRead = [stats, gates, held, endpoints, budgets].every((it) => it.body !== null || it.problem !== null);
+  // In an account in which something happened, nothing more needs to be asked.
+  const isQuiet = isRead && (stats.body?.series ?? []).every((it) => (it.value ?? 0) === 0);
+  const isReady = isLoaded && isRead && (hasBegun || !isQuiet);
   return (
     <>
       <Head
@@ -227,12 +224,12 @@ const Overview = ({ query }: PageProps) => {
         }
         acts={<RangeNav path="/overview" range={range} />}
       />
-      <Beginning />
-      <NeedsAPerson onLoaded={() => setLoaded(true)} />
+      {isQuiet ? <Beginning onLoaded={() => setBegun(true)} /> : null}
+      <NeedsAPerson isShown={isReady} onLoaded={() => setLoaded(true)} />
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {isLoaded && !isReady ? <Loading rows={4} /> : null}
+      {isReady ? null : <Loading rows={8} />}
       {stats.body === null || !isReady ? null : (
         <>
           <Sums stats={stats.body} />
@@ -258,7 +255,7 @@ const Overview = ({ query }: PageProps) => {
       )}
       {isReady ? (
         <div class="half wide">
-          <Budgets />
+          {budgets.body === null ? null : <Budgets policies={budgets.body} />}
           {sorted.length === 0 ? null : (
             <Section
               title="Endpoints, worst first"

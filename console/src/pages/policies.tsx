@@ -3,12 +3,14 @@ import { Icon } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Breaking } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
+import type { Answered } from "../api/calls.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { Listing } from "./listing.tsx";
-import { BudgetGauge, budgetWords, type Ledger } from "./policy-budget.tsx";
+import { BudgetGauge, budgetWords } from "./policy-budget.tsx";
 import { type Uses, usePolicyUses } from "./policy-uses.ts";
 import { limitWords, type Policy } from "./policy-words.ts";
+import { thisMinute } from "./ranges.ts";
 import { UsedBy } from "./used-by.tsx";
 
 type Stats = AnswerOf<"GET /v1/stats">;
@@ -32,18 +34,15 @@ const Today = ({
   return <a href={own.list.replace(/^\/v1/, "")}>{count(own.value ?? 0)}</a>;
 };
 
-const Budget = ({ policy: { id, version, budget_eur_day: budget } }: { readonly policy: Policy }) => {
-  const { body } = useAnswer<Ledger | null>({ key: `${id} ${version}`, on: null }, async () =>
-    budget === undefined ? { ok: true, body: null } : call("GET /v1/policies/{id}/ledger", { params: { id } }),
-  );
-  if (budget === undefined) return <span class="quiet">none</span>;
-  return body === null ? null : (
+const Budget = ({ policy: { ledger } }: { readonly policy: Policy }) =>
+  ledger === undefined ? (
+    <span class="quiet">none</span>
+  ) : (
     <>
-      {budgetWords(body)}
-      <BudgetGauge ledger={body} />
+      {budgetWords(ledger)}
+      <BudgetGauge ledger={ledger} />
     </>
   );
-};
 
 const columns = (uses: Uses | null, stats: Stats | null): readonly Column<Policy>[] => [
   {
@@ -86,6 +85,15 @@ const columns = (uses: Uses | null, stats: Stats | null): readonly Column<Policy
   { name: "Budget of today", as: "budget", show: (policy) => <Budget policy={policy} /> },
 ];
 
+/** One row of the list: a policy by itself comes without its ledger. */
+const withLedger = async (id: string): Promise<Answered<Policy>> => {
+  const params = { id };
+  const policy = await call("GET /v1/policies/{id}", { params });
+  if (!policy.ok || policy.body.budget_eur_day === undefined) return policy;
+  const ledger = await call("GET /v1/policies/{id}/ledger", { params });
+  return ledger.ok ? { ok: true, body: { ...policy.body, ledger: ledger.body } } : ledger;
+};
+
 /** What may nobody exceed, and how much of it is used? */
 const Policies = () => {
   const uses = usePolicyUses().body;
@@ -95,8 +103,8 @@ const Policies = () => {
         metric: "blocked,held",
         by: "policy",
         step: "1d",
-        from: new Date(Date.now() - 1).toISOString(),
         limit: KEYS_MAX,
+        ...thisMinute(Date.now()),
       },
     }),
   );
@@ -104,8 +112,9 @@ const Policies = () => {
     filter: "",
     topic: "policies",
     keyOf: ({ id }) => id,
-    page: (cursor) => call("GET /v1/policies", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
-    one: (id) => call("GET /v1/policies/{id}", { params: { id } }),
+    page: (cursor) =>
+      call("GET /v1/policies", { query: { limit: 50, ledger: "today", ...(cursor === undefined ? {} : { cursor }) } }),
+    one: withLedger,
     matches: () => true,
   });
   return (

@@ -6,6 +6,7 @@ import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { BudgetGauge, budgetWords, type Ledger } from "./policy-budget.tsx";
 import { limitWords, type Policy } from "./policy-words.ts";
+import { thisMinute } from "./ranges.ts";
 
 type Stats = AnswerOf<"GET /v1/stats">;
 
@@ -41,7 +42,7 @@ export const PolicyToday = ({ policy }: { readonly policy: Policy }) => {
     call("GET /v1/stats", {
       query: {
         ...{ metric: "admitted,blocked,held", by: "policy", key: id, step: "1d" },
-        from: new Date(Date.now() - 1).toISOString(),
+        ...thisMinute(Date.now()),
       },
     }),
   );

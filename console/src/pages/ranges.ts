@@ -10,6 +10,12 @@ const HOUR_MS = 3_600_000;
 const HOURS: Readonly<Record<string, number>> = { "1h": 1, "24h": 24, "7d": 168, "30d": 720 };
 const MINUTE_MS = 60_000;
 
+/** The whole minute in which we are: any moment of a day asks for the figures of that day. */
+export const thisMinute = (now: number): { readonly from: string; readonly to: string } => {
+  const start = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  return { from: new Date(start).toISOString(), to: new Date(start + MINUTE_MS).toISOString() };
+};
+
 /** The first moment of the range, on a whole minute; undefined for a range that is not known. */
 export const rangeStart = (range: string, now: number): string | undefined => {
   const hours = Object.hasOwn(HOURS, range) ? HOURS[range] : undefined;

@@ -1,15 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { NoRight } from "../../design/placeholders.tsx";
 import { me } from "../api/api.ts";
-
-const HOLDERS = {
-  owner: ["owner"],
-  admin: ["owner", "admin"],
-  auditor: ["owner", "admin", "approver", "auditor"],
-} as const;
+import { hasRight, type Right } from "../api/roles.ts";
 
 type WithRightProps = {
-  readonly needs: keyof typeof HOLDERS;
+  readonly needs: Right;
   /** "Only an owner sees and changes members." */
   readonly says: string;
   /** The page's head, for a page whose own head is among the children. */
@@ -20,8 +15,7 @@ type WithRightProps = {
 /** What only some roles may see, or who may. Nothing is asked of the service for the others. */
 export const WithRight = ({ needs, says, head, children }: WithRightProps) => {
   const role = me.value?.member.role ?? "";
-  const mayIt = (HOLDERS[needs] as readonly string[]).includes(role);
-  return mayIt ? (
+  return hasRight(role, needs) ? (
     children
   ) : (
     <>

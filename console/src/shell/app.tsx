@@ -5,9 +5,9 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext, Head } from "../../design/text.tsx";
 import { call, followSession, type Me, me, signInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
-import { DECIDING_ROLES } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
-import { onFrame } from "../live/stream.ts";
+import { hasRight } from "../api/roles.ts";
+import { followStream, onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
 import { HOME, hrefOf, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
@@ -71,7 +71,7 @@ const COUNTED_AGAIN_MS = 30_000;
 /** Keeps the number of approvals that wait for this member, which the sidebar and the document's title show. */
 const useWaitingForMe = (who: Me): void => {
   useEffect(() => {
-    if (!DECIDING_ROLES.includes(who.member.role)) return;
+    if (!hasRight(who.member.role, "approver")) return;
     let isDue = true;
     let at = 0;
     const count = async (): Promise<void> => {
@@ -123,6 +123,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   useNames();
   useEffect(() => {
     followSession();
+    followStream();
     void readPreferences();
   }, []);
   const title = titleOf(found);

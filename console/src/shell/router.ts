@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { earlyReads } from "../api/early-reads.ts";
 import { addressOfOldLink, HOME, type Place, placeOfUrl } from "./addresses.ts";
 
 export const place = signal<Place>(placeOfUrl(new URL(location.href)));
@@ -16,6 +17,7 @@ export const go = (href: string, { isReplaced = false } = {}): void => {
   if (isReplaced) history.replaceState({ top: scrollY } satisfies Scrolled, "", href);
   else history.pushState({ top: 0 } satisfies Scrolled, "", href);
   const next = placeOfUrl(new URL(location.href));
+  earlyReads.end();
   const isOther = next.path !== place.value.path;
   place.value = next;
   if (isOther) scrollTo(0, 0);
@@ -44,6 +46,7 @@ export const startRouter = (): void => {
   addEventListener("click", onClick);
   addEventListener("popstate", ({ state }: PopStateEvent) => {
     // The state is what `go` has written.
+    earlyReads.end();
     scrollTarget.value = (state as Scrolled | null)?.top ?? 0;
     place.value = placeOfUrl(new URL(location.href));
   });

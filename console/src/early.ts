@@ -1,0 +1,36 @@
+import { earlyReads } from "./api/early-reads.ts";
+import { hasRight } from "./api/roles.ts";
+import { HOME, placeOfUrl } from "./shell/addresses.ts";
+import { firstReads } from "./shell/first-reads.ts";
+import { pageAt } from "./shell/pages.ts";
+
+/**
+ * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
+ * no right to is not asked for, so that waits until it is known who is signed in.
+ */
+const ME = "/v1/auth/me";
+
+const roleOf = async (answer: Response): Promise<string> => {
+  // As the API describes it.
+  const { member } = (await answer.clone().json()) as { readonly member: { readonly role: string } };
+  return member.role;
+};
+
+const begin = async (): Promise<void> => {
+  const place = placeOfUrl(new URL(location.pathname === "/" ? HOME : location.href, location.href));
+  const found = pageAt(place);
+  if (found === null) return;
+  const me = earlyReads.begin(ME);
+  const script = found.row.load();
+  const reads = firstReads(found.row.path, { params: found.params, query: place.query, now: Date.now() });
+  for (const { address, right } of reads) if (right === null) void earlyReads.begin(address);
+  const answer = await me;
+  if (answer?.ok) {
+    const role = await roleOf(answer);
+    for (const { address, right } of reads) if (right !== null && hasRight(role, right)) void earlyReads.begin(address);
+  }
+  await script;
+};
+
+// Whatever fails here is asked for again by the page, which says what is wrong.
+begin().catch(() => undefined);

@@ -1,0 +1,126 @@
+import type { Api } from "../../../build/page-types/api.ts";
+import type { CallName } from "../api/api.ts";
+import { pathOf, type Query, searchOf } from "../api/call-address.ts";
+import { LISTED_KINDS } from "../api/listed-kinds.ts";
+import type { Right } from "../api/roles.ts";
+import { todayQuery } from "../pages/agents-query.ts";
+import { queryOf as auditQuery } from "../pages/audit-query.ts";
+import { COUNTED, queryOf as eventsQuery } from "../pages/event-query.ts";
+import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, rangeIn } from "../pages/overview-query.ts";
+
+type ReadName = Extract<CallName, `GET ${string}`>;
+type Asked<Name extends ReadName> = { readonly params?: Api[Name]["params"]; readonly query?: Api[Name]["query"] };
+
+/** What a page asks for first. With a right, only who has it may ask. */
+export type FirstRead = { readonly address: string; readonly right: Right | null };
+
+const read = <Name extends ReadName>(name: Name, { params, query }: Asked<Name> = {}): FirstRead => {
+  // The description of the API says that they are texts and numbers.
+  const path = pathOf(name.slice("GET ".length), (params ?? {}) as Readonly<Record<string, string>>);
+  return { address: path + searchOf((query ?? {}) as Query), right: null };
+};
+
+const only = (right: Right, it: FirstRead): FirstRead => ({ ...it, right });
+
+export type Opened = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly now: number;
+};
+
+const WAITING = only("approver", read("GET /v1/approvals", { query: { for: "me", limit: 100 } }));
+
+/** What the frame asks for around every page. */
+const ALWAYS: readonly FirstRead[] = [
+  read("GET /v1/directory", { query: { kinds: LISTED_KINDS } }),
+  read("GET /v1/members/me/preferences"),
+];
+
+const list = (path: "sources" | "agents" | "replays" | "bundles") => read(`GET /v1/${path}`, { query: { limit: 50 } });
+
+const records = ({ query }: Opened): readonly FirstRead[] => [
+  only("auditor", read("GET /v1/audit", { query: { ...auditQuery(query), limit: 50 } })),
+  only("auditor", read("GET /v1/audit/coverage")),
+  only("auditor", read("GET /v1/audit/checkpoint")),
+  only("auditor", read("GET /v1/audit/key")),
+];
+
+const approvals = ({ params: { id }, query }: Opened): readonly FirstRead[] => {
+  const which = query.for === "all" || query.for === "decided" ? query.for : "me";
+  return [
+    read("GET /v1/approvals", { query: { for: which, titles: "true", limit: 50 } }),
+    ...(id === undefined ? [] : [read("GET /v1/approvals/{id}", { params: { id } })]),
+    read("GET /v1/approvals", { query: { for: "all", limit: 100 } }),
+    read("GET /v1/approvals", { query: { for: "decided", limit: 100 } }),
+  ];
+};
+
+/** What is put on a policy, of which the page of policies and that of one tell. */
+const POLICY_USES: readonly FirstRead[] = [
+  read("GET /v1/agents", { query: { limit: 100 } }),
+  read("GET /v1/sources", { query: { limit: 100 } }),
+  read("GET /v1/endpoints", { query: { limit: 100 } }),
+  read("GET /v1/actions", { query: { limit: 100 } }),
+];
+
+/**
+ * By the paths of pages. A page asks for the same when it is drawn, and a test in the browser finds what none of them
+ * takes; a page that is not here asks once its scripts are there.
+ */
+const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]>> = {
+  "/overview": ({ query, now }) => {
+    const { all, gates, held } = figuresQueries(rangeIn(query), now);
+    return [
+      read("GET /v1/attention"),
+      ...[all, gates, held].map((asked) => read("GET /v1/stats", { query: asked })),
+      read("GET /v1/endpoints", { query: ENDPOINTS_QUERY }),
+      read("GET /v1/policies", { query: BUDGETS_QUERY }),
+    ];
+  },
+  "/events": ({ query }) => [
+    read("GET /v1/events", { query: eventsQuery(query) }),
+    ...COUNTED.map((status) => read("GET /v1/events", { query: { ...eventsQuery({ status }), limit: 1 } })),
+  ],
+  "/events/{id}": ({ params: { id = "" } }) => [
+    read("GET /v1/events/{id}", { params: { id } }),
+    only("auditor", read("GET /v1/audit", { query: { subject: id, limit: 100 } })),
+    only("auditor", read("GET /v1/audit/coverage")),
+  ],
+  "/approvals": approvals,
+  "/approvals/{id}": approvals,
+  "/bundles": ({ query: { status } }) => (status === undefined ? [list("bundles")] : []),
+  "/bundles/{id}": ({ params: { id = "" } }) => [read("GET /v1/bundles/{id}", { params: { id } })],
+  "/replays": () => [list("replays")],
+  "/replays/{id}": ({ params: { id = "" } }) => [read("GET /v1/replays/{id}", { params: { id } })],
+  "/sources": () => [list("sources"), read("GET /v1/capabilities")],
+  "/sources/{id}": ({ params: { id = "" } }) => [read("GET /v1/sources/{id}", { params: { id } })],
+  "/endpoints": () => [read("GET /v1/endpoints", { query: { limit: 100 } })],
+  "/endpoints/{id}": ({ params: { id = "" } }) => [read("GET /v1/endpoints/{id}", { params: { id } })],
+  "/agents": ({ query, now }) =>
+    query.tab === "actions"
+      ? []
+      : [
+          list("agents"),
+          read("GET /v1/stats", { query: todayQuery(now) }),
+          read("GET /v1/policies", { query: { limit: 100 } }),
+        ],
+  "/agents/{id}": ({ params: { id = "" } }) => [read("GET /v1/agents/{id}", { params: { id } })],
+  "/agents/actions/{name}": ({ params: { name = "" } }) => [read("GET /v1/actions/{name}", { params: { name } })],
+  "/policies": () => [read("GET /v1/policies", { query: { limit: 50, ledger: "today" } }), ...POLICY_USES],
+  "/policies/{id}": ({ params: { id = "" } }) => [read("GET /v1/policies/{id}", { params: { id } }), ...POLICY_USES],
+  "/audit": records,
+  "/audit/{index}": records,
+  "/usage": () => [read("GET /v1/billing/summary"), read("GET /v1/billing/plans")],
+  "/settings/members": () => [only("owner", read("GET /v1/members", { query: { limit: 100 } }))],
+  "/settings/keys": () => [only("admin", read("GET /v1/api-keys", { query: { limit: 100 } }))],
+  "/settings/sessions": () => [read("GET /v1/auth/sessions", { query: { limit: 100 } })],
+  "/settings/privacy": () => [read("GET /v1/capabilities")],
+  "/settings/account": () => [read("GET /v1/capabilities")],
+};
+
+/** In the order of their urgency: a browser asks one host for six things at a time. */
+export const firstReads = (path: string, opened: Opened): readonly FirstRead[] => [
+  ...(Object.hasOwn(OF_PAGES, path) ? (OF_PAGES[path]?.(opened) ?? []) : []),
+  ...ALWAYS,
+  WAITING,
+];
