@@ -32,7 +32,7 @@ import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observability/measured-log.ts";
 import type { Service } from "./service.ts";
-import { collectYoungAlone, limitHeapGrowth } from "./threads/garbage-collection.ts";
+import { limitHeapGrowth } from "./threads/garbage-collection.ts";
 import { throttledReports } from "./traces/throttled-reports.ts";
 import type { ProjectorFailure } from "./views/projector.ts";
 import { projectorThread } from "./views/projector-thread.ts";
@@ -262,7 +262,6 @@ const printStartLink = async (running: Service, logger: FastifyBaseLogger): Prom
 
 const run = async (): Promise<void> => {
   limitHeapGrowth();
-  collectYoungAlone();
   const config = readConfig(process.env);
   const logger = programLogger(config, logLines());
   const opening = open(config, logger);

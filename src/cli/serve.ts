@@ -9,7 +9,13 @@ import { checkFirstRun, FIRST_EMAIL, firstRun } from "./first-run.ts";
 
 /** The same entry as that of `npm start`, which prepares the process before the first module is loaded. */
 const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
-const FLAGS = ["--enable-source-maps"];
+/**
+ * By default V8's helper threads mark and sweep the heap of every thread. Ours are small, so waking the helpers and
+ * dividing the work costs a tenth of the processor time of an event; with this flag each thread collects its own heap.
+ * V8 takes it at its start alone. A service without it works as well.
+ */
+const COLLECT_ALONE = "--single-threaded-gc";
+const FLAGS = ["--enable-source-maps", COLLECT_ALONE];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** If a signal ended the service, the exit code is this plus the signal's number, as shells have it. */

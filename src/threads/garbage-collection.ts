@@ -12,10 +12,3 @@ const HEAP_GROWTH_PERCENT = 50;
  * reach only threads that start later, and there they override the thread's `resourceLimits`.
  */
 export const limitHeapGrowth = (): void => setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
-
-/**
- * By default several of V8's helper threads share a collection of young objects. The heaps here are small, so waking the
- * helpers and dividing the work costs a tenth of the processor time of an event, and every thread has a heap and a
- * collection anyway.
- */
-export const collectYoungAlone = (): void => setFlagsFromString("--no-parallel-scavenge");

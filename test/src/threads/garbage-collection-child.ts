@@ -1,10 +1,7 @@
-/**
- * `main|worker`: prints how many times larger its old generation was at most than what was alive in it. `young`: has many
- * young objects collected.
- */
+/** `main|worker`: prints how many times larger its old generation was at most than what was alive in it. */
 import { getHeapSpaceStatistics } from "node:v8";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { collectYoungAlone, limitHeapGrowth } from "../../../src/threads/garbage-collection.ts";
+import { limitHeapGrowth } from "../../../src/threads/garbage-collection.ts";
 
 const OBJECTS = 600_000;
 const ROUNDS = 8;
@@ -26,10 +23,7 @@ const growth = (): number => {
   return alive[0] === undefined ? Number.NaN : most / left;
 };
 
-if (process.argv[2] === "young") {
-  collectYoungAlone();
-  growth();
-} else if (isMainThread) {
+if (isMainThread) {
   limitHeapGrowth();
   if (process.argv[2] === "main") console.log(growth());
   else new Worker(new URL(import.meta.url)).once("message", (times) => console.log(times));

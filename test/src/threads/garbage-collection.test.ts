@@ -20,23 +20,27 @@ test("a heap is collected before it is twice what is alive, in the main thread a
   }
 });
 
-test("a collection of young objects is one piece of work, which is not shared among threads", () => {
-  const traces = ["--expose-gc", "--trace-gc", "--trace-parallel-scavenge"];
-  const lines = execFileSync(process.execPath, [...traces, CHILD, "young"], { encoding: "utf8" }).split("\n");
-  // V8 writes a line for each collection, and one for each of its pieces.
-  const collections = lines.filter((line) => line.includes(" Scavenge ")).length;
-  const pieces = lines.filter((line) => line.includes("scavenge[")).length;
-  assert.ok(collections > 0, "objects were collected");
-  assert.is(pieces, collections);
+const textOf = (path: string): string => readFileSync(path, "utf8");
+
+const STARTS: readonly string[] = [
+  JSON.parse(textOf("package.json")).scripts.start,
+  ...["infra/Dockerfile", "infra/systemd/countersign.service", "src/cli/serve.ts"].map(textOf),
+];
+
+test("the program is started so that each thread collects its own heap", () => {
+  for (const text of STARTS) assert.match(text, "--single-threaded-gc");
+  const traces = ["--trace-gc", "--trace-parallel-scavenge", "--trace-concurrent-marking"];
+  const child = [...traces, "--expose-gc", "--single-threaded-gc", CHILD, "main"];
+  const lines = execFileSync(process.execPath, child, { encoding: "utf8" }).split("\n");
+  // V8 writes a line for each collection, one for each piece of it, and one for each helper that marks.
+  const linesWith = (text: string): number => lines.filter((line) => line.includes(text)).length;
+  assert.ok(linesWith(" Scavenge ") > 0 && linesWith(" Mark-Compact ") > 0, "objects were collected");
+  assert.is(linesWith("scavenge["), linesWith(" Scavenge "));
+  assert.is(linesWith("concurrent marking"), 0);
 });
 
-test("the program is started without flags for heaps, which would override the limits of its threads", () => {
-  const read = (path: string): string => readFileSync(path, "utf8");
-  const { start } = JSON.parse(read("package.json")).scripts;
-  for (const text of [
-    start,
-    ...["infra/Dockerfile", "infra/systemd/countersign.service", "src/cli/serve.ts"].map(read),
-  ]) {
+test("the program is started without flags for the sizes of heaps, which would override the limits of its threads", () => {
+  for (const text of STARTS) {
     assert.match(text, "start.cjs");
     assert.not.match(text, /--max-|semi-space|old-space/);
   }
