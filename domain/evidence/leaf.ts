@@ -56,7 +56,7 @@ const withoutSealedMembers = (sha256: Sha256, object: JsonObject): JsonObject =>
 };
 
 /** A leaf outlives the key that a text is sealed with. The nonce in a sealed text makes its hash one that nobody guesses. */
-const withSealedHashed = (sha256: Sha256, data: JsonObject): JsonObject => {
+export const withSealedHashed = (sha256: Sha256, data: JsonObject): JsonObject => {
   const hashed = withoutSealedMembers(sha256, data);
   return isObject(hashed.changes) ? { ...hashed, changes: withoutSealedMembers(sha256, hashed.changes) } : hashed;
 };
@@ -70,12 +70,7 @@ export const keysOfRecord = ({ stream, data, meta }: Recorded): readonly string[
 export type LeafPlace = { readonly index: number; readonly keys: Readonly<Record<string, KeyLink>> };
 
 /** The record at its index among its account's records, with the link of each of its keys. */
-export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPlace): Leaf => ({
-  ...leafWithoutKeys(sha256, record, index),
-  keys,
-});
-
-export const leafWithoutKeys = (sha256: Sha256, record: Recorded, index: number): Omit<Leaf, "keys"> => {
+export const leafOf = (sha256: Sha256, record: Recorded, { index, keys }: LeafPlace): Leaf => {
   const { stream, revision, id, type, data } = record;
   const { account, actor, recorded_at, ...meta } = record.meta;
   return {
@@ -91,6 +86,7 @@ export const leafWithoutKeys = (sha256: Sha256, record: Recorded, index: number)
     subject: subjectOf(stream),
     data: withSealedHashed(sha256, data),
     meta,
+    keys,
   };
 };
 

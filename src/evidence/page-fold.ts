@@ -3,7 +3,7 @@ import { fromBase64, toBase64 } from "../../domain/evidence/bytes.ts";
 import { accountOrigin, checkpointText, type LogName } from "../../domain/evidence/checkpoint.ts";
 import { INSTANCE_STREAM, type InstanceEvent, type SealedRoot } from "../../domain/evidence/instance-events.ts";
 import { keyMapStream, readKeyMapSealed } from "../../domain/evidence/key-map-events.ts";
-import { type KeyLink, keysOfRecord, leafWithoutKeys } from "../../domain/evidence/leaf.ts";
+import { type KeyLink, keysOfRecord } from "../../domain/evidence/leaf.ts";
 import { leafHash, type PathPart, textLeafHash } from "../../domain/evidence/merkle.ts";
 import { signingKeyLeaf } from "../../domain/evidence/signing-key.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
@@ -24,7 +24,7 @@ import { nameOf } from "../../infra/record-name.ts";
 import { isRecord } from "../../projections/audit.ts";
 import { GrowingTree } from "./growing-tree.ts";
 import { handoverOf } from "./handover.ts";
-import { linkedLeafHash } from "./linked-leaf-hash.ts";
+import { LeafHashes } from "./leaf-hashes.ts";
 import { logNameOf } from "./log-name.ts";
 
 /** Trees and links that pages need again and again are kept in memory: some 8 KiB for each tree that grows. */
@@ -62,6 +62,7 @@ export class PageFold {
   /** By account, the links of all keys that the page's records have, as of the records folded so far. */
   readonly #links = new Map<string, Map<string, KeyLink>>();
   readonly #added = new Map<string, Added>();
+  readonly #hashes = new LeafHashes();
   #sealed: SealedHead[] = [];
   #instance: InstanceState;
   #isNewGeneration = false;
@@ -111,7 +112,7 @@ export class PageFold {
       known.set(name, [link[0] + 1, index]);
     }
     this.#add(event, index, links);
-    tree.append(linkedLeafHash(leafWithoutKeys(sha256, event, index), links));
+    tree.append(this.#hashes.of(event, index, links));
   }
 
   #add(event: RecordedEvent, index: number, links: RecordLinks): void {
