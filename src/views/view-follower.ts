@@ -15,6 +15,8 @@ export type PageFollower = Pick<ViewFollower, "view" | "position" | "claim" | "r
 
 type Documents = ReadonlyMap<string, LoadedDocument>;
 
+const isOneAhead = (loaded: Documents): boolean => [...loaded.values()].some(({ position }) => position !== null);
+
 /** An event changes many more totals than documents, and the same ones again and again. */
 const TOTALS_TIMES = 4;
 
@@ -26,7 +28,7 @@ export class ViewFollower {
   // Documents as of `#position`. They stay right if another process commits a page, as every projector folds the same.
   readonly #recent: LRUCache<string, { readonly document: Document | null }>;
   #position: Position | null = null;
-  /** True if the last commit was this follower's and complete, so that no stored document is ahead of `#position`. */
+  /** True if the last commit was this follower's and complete, and found no stored document ahead of the checkpoint. */
   #isUndisturbed = false;
   #isLost = true;
 
@@ -111,10 +113,11 @@ export class ViewFollower {
     let loaded = await this.#load(ids);
     if (loaded === "stale") return this.#overtaken();
     let folded = foldPage(this.#projection, naming, loaded);
-    if (!this.#isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
+    if (!this.#isUndisturbed || isOneAhead(loaded)) {
       const all = await this.#withUnasked(loaded, folded.documents.keys());
       if (all === "stale") return this.#overtaken();
       folded = foldPage(this.#projection, naming.slice(0, folded.events), all);
+      loaded = all;
     }
     const totalled = await this.#withTotals(folded, loaded);
     if (totalled === "stale") return this.#overtaken();
@@ -130,8 +133,10 @@ export class ViewFollower {
     const outcome = await this.#views.commit(this.view, this.#position, upTo, { documents, leading, record, absent });
     if (outcome === "stale") return this.#overtaken();
     this.#position = upTo;
-    this.#isUndisturbed = true;
-    this.#remember(loaded, documents, upTo);
+    this.#isUndisturbed = !isOneAhead(loaded);
+    if (this.#isUndisturbed) this.#remember(loaded, documents);
+    // The fold left out what the store contains already, so documents in memory may lack it.
+    else this.#recent.clear();
     return events;
   }
 
@@ -171,8 +176,7 @@ export class ViewFollower {
     const summed = totals.sum(changes);
     // A named document ahead of the checkpoint brings no change of what it contains already, which its totals in the store
     // contain as well, but those in memory do not.
-    const isNamedAhead = [...loaded.values()].some(({ position }) => position !== null);
-    const found = isNamedAhead
+    const found = isOneAhead(loaded)
       ? await this.#views.load(this.view, this.#position, summed.ids)
       : await this.#load(summed.ids);
     if (found === "stale") return found;
@@ -187,10 +191,9 @@ export class ViewFollower {
     };
   }
 
-  #remember(loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void {
+  #remember(loaded: Documents, changed: ReadonlyMap<string, Document | null>): void {
     for (const id of changed.keys()) this.#recent.delete(id);
-    for (const [id, { document, position }] of loaded) {
-      if (position !== null && position > upTo) continue;
+    for (const [id, { document }] of loaded) {
       const now = changed.get(id);
       this.#recent.set(id, { document: now === undefined ? document : now });
     }

@@ -25,25 +25,26 @@ type FactName = (typeof LIVES)[number][number];
 
 const LIVES_MINUTES = 60 * 24 * 5;
 
-const life = fc.record({
-  path: fc.constantFrom<readonly FactName[]>(...LIVES),
-  account: fc.constantFrom("acc_1", "acc_2"),
-  endpoint: fc.integer({ min: 1, max: 2 }),
-  from: fc.constantFrom<Origin>(
-    { kind: "source", id: "src_1", name: "shop", type: "stripe" },
-    { kind: "source", id: "src_2", name: "shop", type: "stripe" },
-    { kind: "agent", id: "agt_1", name: "bot", type: "agent" },
-    { kind: "system", id: "endpoint.disabled", name: "endpoint.disabled", type: "notification" },
-  ),
-  type: fc.constantFrom("refund.create", "refund.list"),
-  policy: fc.constantFrom(null, "pol_1", "pol_2"),
-  gate: fc.constantFrom("budget" as const, "rate" as const),
-  cost: fc.constantFrom(null, 20_000, 1_250_000),
-  minute: fc.integer({ min: 0, max: LIVES_MINUTES }),
-  isRecorded: fc.boolean(),
-});
+const lifeWithin = (minutes: number) =>
+  fc.record({
+    path: fc.constantFrom<readonly FactName[]>(...LIVES),
+    account: fc.constantFrom("acc_1", "acc_2"),
+    endpoint: fc.integer({ min: 1, max: 2 }),
+    from: fc.constantFrom<Origin>(
+      { kind: "source", id: "src_1", name: "shop", type: "stripe" },
+      { kind: "source", id: "src_2", name: "shop", type: "stripe" },
+      { kind: "agent", id: "agt_1", name: "bot", type: "agent" },
+      { kind: "system", id: "endpoint.disabled", name: "endpoint.disabled", type: "notification" },
+    ),
+    type: fc.constantFrom("refund.create", "refund.list"),
+    policy: fc.constantFrom(null, "pol_1", "pol_2"),
+    gate: fc.constantFrom("budget" as const, "rate" as const),
+    cost: fc.constantFrom(null, 20_000, 1_250_000),
+    minute: fc.integer({ min: 0, max: minutes }),
+    isRecorded: fc.boolean(),
+  });
 
-type Life = typeof life extends fc.Arbitrary<infer L> ? L : never;
+type Life = ReturnType<typeof lifeWithin> extends fc.Arbitrary<infer L> ? L : never;
 
 const verdictOf = ({ policy, gate }: Life, decision: Verdict["decision"]): Verdict => ({
   decision,
@@ -79,27 +80,39 @@ const factsOf = (one: Life, number: number): readonly Fact[] => {
   return path.map((name) => made[name]() as Fact);
 };
 
+/** A record that changes nothing about an event. */
+const UNNAMED: Fact = { type: "PlacesReleased", data: {} };
+
+const mixed = (lives: readonly Life[], choices: Iterator<number>, hasOthers: boolean): History => {
+  const log = history();
+  for (const [account, time_zone] of [
+    ["acc_1", "Asia/Kathmandu"],
+    ["acc_2", "UTC"],
+  ] as const)
+    log.add(
+      `account-${account}`,
+      { type: "AccountOpened", data: { account, name: account, plan: "free", time_zone, at: at(0) } },
+      { account },
+    );
+  const open = lives.map((one, number) => ({ one, number, left: [...factsOf(one, number)] }));
+  while (open.length > 0) {
+    const choice = choices.next().value ?? 0;
+    if (hasOthers && choice % 2 === 0) log.add("ledger-pol_1", UNNAMED);
+    const index = Math.floor(choice / 2) % open.length;
+    const next = open[index];
+    const fact = next?.left.shift();
+    if (next === undefined || fact === undefined) open.splice(index, 1);
+    else log.add(`delivery-evt_${next.number}`, fact, { account: next.one.account });
+  }
+  return log;
+};
+
 /** Lives of events of two accounts, one in Kathmandu, mixed at random. */
 export const eventLives: fc.Arbitrary<History> = fc
-  .tuple(fc.array(life, { maxLength: 40 }), fc.infiniteStream(fc.nat()))
-  .map(([lives, choices]) => {
-    const log = history();
-    for (const [account, time_zone] of [
-      ["acc_1", "Asia/Kathmandu"],
-      ["acc_2", "UTC"],
-    ] as const)
-      log.add(
-        `account-${account}`,
-        { type: "AccountOpened", data: { account, name: account, plan: "free", time_zone, at: at(0) } },
-        { account },
-      );
-    const open = lives.map((one, number) => ({ one, number, left: [...factsOf(one, number)] }));
-    while (open.length > 0) {
-      const index = (choices.next().value ?? 0) % open.length;
-      const next = open[index];
-      const fact = next?.left.shift();
-      if (next === undefined || fact === undefined) open.splice(index, 1);
-      else log.add(`delivery-evt_${next.number}`, fact, { account: next.one.account });
-    }
-    return log;
-  });
+  .tuple(fc.array(lifeWithin(LIVES_MINUTES), { maxLength: 40 }), fc.infiniteStream(fc.nat()))
+  .map(([lives, choices]) => mixed(lives, choices, false));
+
+/** Lives within two minutes, so that most totals count several events, between records that change none. */
+export const crowdedLives: fc.Arbitrary<History> = fc
+  .tuple(fc.array(lifeWithin(1), { maxLength: 40 }), fc.infiniteStream(fc.nat()))
+  .map(([lives, choices]) => mixed(lives, choices, true));

@@ -38,14 +38,16 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
       }
       return found;
     },
+    /** As an unordered bulk write: a refused document keeps none of the others back. */
     async write(view, wanted) {
+      let isWritten = true;
       for (const stored of wanted) {
         await step("write");
         const there = documentsOf(view).get(stored._id);
-        if (there !== undefined && there._position >= stored._position) return false;
-        documentsOf(view).set(stored._id, stored);
+        if (there !== undefined && there._position >= stored._position) isWritten = false;
+        else documentsOf(view).set(stored._id, stored);
       }
-      return true;
+      return isWritten;
     },
     async advance(view, { generation, position }, upTo: Position, record) {
       await step("write");

@@ -11,7 +11,8 @@ import type { Projection } from "../../../projections/projection.ts";
 import { stats } from "../../../projections/stats.ts";
 import { type FollowedLog, ViewFollower } from "../../../src/views/view-follower.ts";
 import { broadHistory } from "../../support/broad-history.ts";
-import { eventLives } from "../../support/event-lives.ts";
+import { crowdedLives, eventLives } from "../../support/event-lives.ts";
+import { deliveryFacts, history } from "../../support/history.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";
 import { type SeededRandom, seededRandom } from "../../support/seeded-random.ts";
@@ -52,10 +53,13 @@ const logOf = (events: readonly RecordedEvent[]): FollowedLog => ({
     return behind.slice(0, limit);
   },
 });
+const WRITES_GIVEN_UP = 8;
 /** Far more rounds than any history needs. */
 const ROUNDS_MAX = 5_000;
 
 class Crashed extends Error {}
+/** The node has given up a write, which happens later. */
+class Unanswered extends Error {}
 
 /** Follows the log to its end with pages of `pageSize`; true when it got there, false when it crashed. */
 const follow = async (
@@ -76,7 +80,9 @@ const follow = async (
         if (follower.position() === at) return true;
         continue;
       }
-      await follower.advance(rest.slice(0, pageSize()));
+      await follower.advance(rest.slice(0, pageSize())).catch((error: unknown) => {
+        if (!(error instanceof Unanswered)) throw error;
+      });
     }
   } catch (error) {
     if (error instanceof Crashed) return false;
@@ -96,7 +102,8 @@ const contents = ({ documents }: Kept, view: string): Record<string, Document> =
 };
 
 /** The sums are of histories that the deciders allow. */
-const historiesOf = ({ schema }: Projection) => (schema === stats.schema ? eventLives : randomHistory);
+const historiesOf = ({ schema }: Projection) =>
+  schema === stats.schema ? fc.oneof(eventLives, crowdedLives) : randomHistory;
 
 const SOUND: Breaking = {};
 const NO_STEP: Step = async () => undefined;
@@ -148,9 +155,28 @@ const interleaved = (random: SeededRandom) => {
   return { step, run };
 };
 
+/** Gives up one of `every` writes, each of which happens later, while other nodes write. */
+const givingUp = (random: SeededRandom, every: number) => {
+  const writes: Promise<unknown>[] = [];
+  const ignoreCrash = (error: unknown): void => {
+    if (!(error instanceof Crashed)) throw error;
+  };
+  const collections = (good: Collections): Partial<Collections> => ({
+    async write(view, documents) {
+      if (random.below(every) !== 0) return good.write(view, documents);
+      writes.push(good.write(view, documents).catch(ignoreCrash));
+      throw new Unanswered();
+    },
+  });
+  return { collections, settled: () => Promise.all(writes) };
+};
+
 type Disturbances = { readonly crashes: boolean; readonly drops: number };
 
-/** Three nodes at once with pages of any size, some of which crash or drop the view; one more goes on in the end. */
+/**
+ * Three nodes at once with pages of any size, some of which crash, give up a write or drop the view; one more goes on in
+ * the end.
+ */
 const together = async (
   projection: Projection,
   log: readonly RecordedEvent[],
@@ -172,8 +198,16 @@ const together = async (
       await node(kept, step, breaking).views.drop(projection.schema.name, LOG_NAME);
     }
   };
-  const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, breaking), projection, log, size));
-  await run(Promise.all([...nodes, dropping()]));
+  const late = givingUp(random, WRITES_GIVEN_UP);
+  const disturbed: Breaking = {
+    ...breaking,
+    collections: (good) => {
+      const broken = { ...good, ...breaking.collections?.(good, kept) };
+      return { ...broken, ...(crashes ? late.collections(broken) : {}) };
+    },
+  };
+  const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, disturbed), projection, log, size));
+  await run(Promise.all([...nodes, dropping()]).then(late.settled));
   assert.ok(await follow(node(kept, NO_STEP, breaking), projection, log, size));
   const wanted = folded(projection, log, 1).all();
   assert.equal(contents(kept, projection.schema.name), wanted, projection.schema.name);
@@ -227,6 +261,35 @@ test("documents from memory are not written if the checkpoint has moved", async 
   kept.documents.get(VIEW)?.delete("a");
   assert.is(await ours.commit(VIEW, "1", "2", { documents: new Map([["a", { at: 2 }]]) }), "stale");
   assert.equal(contents(kept, VIEW), {});
+});
+
+test("a page whose changes another node has written leaves no older totals in memory", async () => {
+  const log = history();
+  for (const number of [1, 2, 3]) {
+    if (number === 3) log.add("ledger-pol_1", { type: "PlacesReleased", data: {} });
+    const id = `evt_${number}`;
+    log.add(`delivery-${id}`, deliveryFacts(id, "end_1").blocked());
+  }
+  const { events } = log;
+  const kept = nothingKept();
+  const ours = new ViewFollower(logOf(events), node(kept, NO_STEP, SOUND).views, stats, 1_000);
+  // Our node moves the checkpoint between the documents and the checkpoint of the other.
+  const overtaken: Breaking = {
+    collections: (good) => ({
+      async advance(...to) {
+        await ours.advance(events.slice(1, 2));
+        return good.advance(...to);
+      },
+    }),
+  };
+  const theirs = new ViewFollower(logOf(events), node(kept, NO_STEP, overtaken).views, stats, 1_000);
+  await ours.claim();
+  await ours.advance(events.slice(0, 1));
+  await theirs.claim();
+  await theirs.advance(events.slice(1, 3));
+  assert.is(ours.position(), events[1]?.position);
+  await ours.advance(events.slice(2));
+  assert.equal(contents(kept, stats.schema.name), folded(stats, events, 1).all());
 });
 
 const generationOf = ({ _position }: { readonly _position: string }): string =>
