@@ -111,12 +111,12 @@ export const Note = ({ role, mark = "info", icon, isAlert = false, children }: N
   </div>
 );
 
-/** Long names break after dots, slashes and underscores. */
+/** Long names break after dots, slashes and underscores. Assistive technology would read each place to break as a space. */
 export const Breaking = ({ text }: { readonly text: string }) => (
   <>
     {text.split(/(?<=[./_])/).map((part, at) => (
       <>
-        {at === 0 ? null : <wbr />}
+        {at === 0 ? null : <wbr aria-hidden="true" />}
         {part}
       </>
     ))}
