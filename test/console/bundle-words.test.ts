@@ -1,7 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
+  finalSteps,
   howUndone,
+  reasonText,
   type Sent,
   type Step,
   stepStages,
@@ -50,8 +52,24 @@ test("how a step is undone is told as it came out", () => {
   );
   assert.is(howUndone(step({ status: "failed" }), undefined), "There is nothing to undo");
   const final = { reversibility: "irreversible", compensation: null };
-  assert.is(howUndone(step({ status: "skipped", ...final }), undefined), "It cannot be undone");
+  assert.is(howUndone(step({ status: "skipped", ...final }), undefined), "There is nothing to undo");
   assert.is(howUndone(step({ status: "succeeded", ...final }), undefined), "It cannot be undone");
+});
+
+test("only what was done, or may still be done, cannot be undone", () => {
+  const final = { reversibility: "irreversible", compensation: null };
+  const [done, never] = [step({ status: "succeeded", ...final }), step({ status: "skipped", ...final })];
+  const pending = step({ status: "pending", ...final });
+  assert.equal(finalSteps("rolled_back", [step({}), never]), []);
+  assert.equal(finalSteps("rollback_incomplete", [done, never]), [done]);
+  assert.equal(finalSteps("running", [step({}), pending]), [pending]);
+  assert.equal(finalSteps("rolling_back", [pending]), []);
+  assert.equal(finalSteps("blocked", [step({ status: "skipped", ...final })]), []);
+});
+
+test("a reason counts steps from one, and is a sentence", () => {
+  assert.is(reasonText("Step 0 (payout.send) failed"), "Step 1 (payout.send) failed.");
+  assert.is(reasonText("A member cancelled it."), "A member cancelled it.");
 });
 
 test("a step and its undo are two bars of one row, and a step that never came has none", () => {

@@ -59,7 +59,7 @@ export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
       </p>
       {mayIt("approver") ? (
         <form
-          class="stack tight"
+          class="stack tight narrow"
           onSubmit={(event) => {
             event.preventDefault();
             void send(event.currentTarget);

@@ -30,6 +30,9 @@ const useSent = ({ id, steps, status }: Bundle): SentAs => {
   return (event) => (event === null ? undefined : known.get(event));
 };
 
+/** On a phone the margin with the numbers is left out, and steps of one action would look alike. */
+const PhoneNumber = ({ step }: { readonly step: Step }) => <span class="phone">{numberOf(step)} </span>;
+
 type ColumnsProps = {
   readonly sentAs: SentAs;
   readonly nameOf: (id: string | null) => string | null;
@@ -43,10 +46,12 @@ const columns = ({ sentAs, nameOf }: ColumnsProps): readonly Column<Step>[] => [
     show: (step) =>
       step.event_id === null ? (
         <span class="name">
+          <PhoneNumber step={step} />
           <Breaking text={step.action} />
         </span>
       ) : (
         <a class="name" href={`/events/${encodeURIComponent(step.event_id)}`}>
+          <PhoneNumber step={step} />
           <Breaking text={step.action} />
         </a>
       ),

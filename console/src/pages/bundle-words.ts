@@ -29,12 +29,25 @@ export type Sent = {
   readonly failure: { readonly detail: string } | null;
 };
 
+/** The steps that no undo takes back, as far as they were done or may still be done. */
+export const finalSteps = <S extends Pick<Step, "status" | "reversibility">>(
+  status: string,
+  steps: readonly S[],
+): readonly S[] => {
+  const begins = ["held", "running"].includes(status);
+  return steps.filter(
+    (step) =>
+      step.reversibility === "irreversible" &&
+      (WENT_OUT.includes(step.status) || ["running", "unknown"].includes(step.status) || begins),
+  );
+};
+
 /** People count steps from one. */
 export const numberOf = ({ index }: Pick<Step, "index">): number => index + 1;
 
-/** The service's reasons count from zero. */
+/** The service's reasons count from zero, and end without a full stop. */
 export const reasonText = (reason: string): string =>
-  reason.replace(/^Step (\d+) \(/, (_, index: string) => `Step ${Number(index) + 1} (`);
+  reason.replace(/^Step (\d+) \(/, (_, index: string) => `Step ${Number(index) + 1} (`).replace(/(?<![.!?])$/, ".");
 
 const WENT_OUT: readonly string[] = ["succeeded", "compensated", "compensation_failed"];
 /** A state whose bar has no colour: what a step did is plain, whatever became of it later. */
@@ -65,9 +78,7 @@ export const howUndone = (step: Step, undo: Sent | undefined): string => {
   if (event !== null && status === "compensation_failed")
     return `failed ${undo === undefined ? "" : times(undo.attempt_count)}: ${undo?.failure?.detail ?? "it was refused"}`;
   if (event !== null) return "is being sent";
-  if (status === "failed" || status === "skipped") {
-    return reversibility === "irreversible" && status === "skipped" ? CANNOT : "There is nothing to undo";
-  }
+  if (status === "failed" || status === "skipped") return "There is nothing to undo";
   if (reversibility === "irreversible") return CANNOT;
   return compensation === null ? "The receiver undoes it by itself" : "undoes it";
 };

@@ -10,7 +10,7 @@ import { Act, whyNotAdmin } from "./act.tsx";
 import { Decided } from "./bundle-decision.tsx";
 import { Left } from "./bundle-left.tsx";
 import { Steps } from "./bundle-steps.tsx";
-import { numberOf, reasonText } from "./bundle-words.ts";
+import { finalSteps, numberOf, reasonText } from "./bundle-words.ts";
 import { refusingGate } from "./gate-words.ts";
 import { Thing } from "./listing.tsx";
 import { Refusal } from "./refusal.tsx";
@@ -19,15 +19,11 @@ type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
 
 /** Until a step has run, nothing is undone. */
 const CANCELLABLE: readonly string[] = ["held", "running"];
-/** Nothing of these is sent, so it does not matter what could be undone. */
-const WITHOUT_STEPS: readonly string[] = ["blocked", "cancelled"];
 
 const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: () => void }) => {
   const nameOf = useNames();
   const { id, name, status, steps, left = [], reason } = bundle;
-  const irreversible = WITHOUT_STEPS.includes(status)
-    ? []
-    : steps.filter((step) => step.reversibility === "irreversible");
+  const irreversible = finalSteps(status, steps);
   const refusing = status === "blocked" ? refusingGate(bundle.verdict) : null;
   const label = steps.some((step) => step.event_id !== null) ? "Roll back" : "Cancel";
   return (
@@ -81,11 +77,6 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           at={bundle.created_at}
         />
       )}
-      {reason === undefined ? null : (
-        <Note>
-          <p>{reasonText(reason)}</p>
-        </Note>
-      )}
       {status === "held" && bundle.approval_id !== undefined ? (
         <p class="row">
           <a class="btn first" href={`/approvals/${bundle.approval_id}`}>
@@ -102,6 +93,11 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           onDone={onDone}
         />
       ))}
+      {reason === undefined ? null : (
+        <Note>
+          <p>{reasonText(reason)}</p>
+        </Note>
+      )}
       {irreversible.length === 0 ? null : (
         <Note role="wait">
           <p>
