@@ -317,10 +317,14 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
         </Note>
       ) : null}
       <div class="half">
-        {about === null ? null : <Budget approval={approval} context={about} />}
+        {/* The budget of today says nothing about a request that was decided before. */}
+        {about === null || approval.status !== "pending" ? null : <Budget approval={approval} context={about} />}
         <Section title="Seal">
           <div class="stack tight">
-            <Seal digest={approval.digest} label="What you sign" />
+            <Seal
+              digest={approval.digest}
+              label={approval.status === "pending" ? "What you sign" : "What was decided on"}
+            />
             <p class="meta">
               {approval.endpoint === null
                 ? "The drawing and the digits are made from exactly these bytes."

@@ -163,9 +163,15 @@ const Undo = ({ undo, isBundle }: { readonly undo: Context["undo"]; readonly isB
   );
 };
 
+/** How the part is headed that says what is sent where: a decided card does not speak of what the reader may still do. */
+const headingOf = (status: string): string => {
+  if (status === "pending") return "If you approve";
+  return status === "approved" || status === "consumed" ? "What was approved" : "What was asked for";
+};
+
 /** What happens after a yes: what is sent where, whether it can be undone, and what the signature binds. */
 export const IfYouApprove = ({ approval, context }: ShownProps) => (
-  <Section title="If you approve">
+  <Section title={headingOf(approval.status)}>
     <ol class="steps2">
       <li>
         <Icon name="send" />
@@ -174,10 +180,12 @@ export const IfYouApprove = ({ approval, context }: ShownProps) => (
         </span>
       </li>
       <Undo undo={context?.undo ?? null} isBundle={approval.bundle_id !== null} />
-      <li>
-        <Icon name="lock" />
-        <span>Only what you see here is approved. If any of it changes, you are asked again.</span>
-      </li>
+      {approval.status === "pending" ? (
+        <li>
+          <Icon name="lock" />
+          <span>Only what you see here is approved. If any of it changes, you are asked again.</span>
+        </li>
+      ) : null}
     </ol>
   </Section>
 );
@@ -321,7 +329,7 @@ export const Steps = ({ id, steps }: { readonly id: string; readonly steps: NonN
           const state = stateAt(index);
           return (
             <li key={index}>
-              <span class="quiet num">{index}</span>
+              <span class="quiet num">{index + 1}</span>
               {reversibility === "irreversible" ? (
                 <Mark name="degraded" role="wait" />
               ) : (
@@ -393,7 +401,15 @@ const figuresOf = (today: NonNullable<Context["agent"]>["today"]): string =>
 
 /** How often it asks and what became of it: the agent's figures of today and its last ten acts. */
 export const Agent = ({ name, agent }: { readonly name: string; readonly agent: NonNullable<Context["agent"]> }) => (
-  <Section title={`What ${name} did last`} beside={<span class="meta">{figuresOf(agent.today)}</span>}>
+  <Section
+    title={`What ${name} did last`}
+    beside={
+      <span class="meta">
+        {figuresOf(agent.today)}.{" "}
+        <a href={hrefOf("/events", { agent_id: agent.id, range: "24h" })}>All of the last 24 h</a>
+      </span>
+    }
+  >
     <ol class="acts10">
       {agent.last.map(({ event_id, action, status, cost_eur: cost, received_at: at }) => (
         <li key={event_id}>
@@ -409,9 +425,6 @@ export const Agent = ({ name, agent }: { readonly name: string; readonly agent: 
         </li>
       ))}
     </ol>
-    <p class="meta">
-      <a href={hrefOf("/events", { agent_id: agent.id, range: "24h" })}>All its requests of the last 24 h</a>
-    </p>
   </Section>
 );
 
