@@ -132,7 +132,7 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/agents/${scene.agent.id}`);
     await page.click("Suspend…", ".acts");
     await page.shows(`Suspend helper ${HOSTILE}?`);
-    await page.shows("0 held requests are cancelled; 0 deliveries that have begun are finished.");
+    await page.shows("Nothing is held for it; no delivery is under way.");
     assert.is(await page.evaluate("document.activeElement.innerText"), "Keep it active");
     assert.equal(await violations(page), []);
     await write("reason", "It asked too often.");

@@ -230,7 +230,7 @@ const inBrowser = (binary: string): void => {
     await openSignedIn(page, program.url, { who: ANA, path: `/agents/${doomed.id}` });
     await page.click("Suspend…", ".acts");
     await reads(
-      /Suspend doomed-bot\? Its key stops at once\. 2 held requests are cancelled; 0 deliveries that have begun are finished\./,
+      /Suspend doomed-bot\? Its key stops at once\. 2 held requests are cancelled; no delivery is under way\./,
     );
     await openSignedIn(page, program.url, { who: BEN, path: `/approvals/${id}` });
     await page.shows("If you approve");

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { fitEverywhere, overflow, violations } from "../support/accessibility.ts";
+import { fitEverywhere, layerFitsEverywhere, overflow, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, signUp } from "../support/client.ts";
 import { busyness } from "../support/first-event-bar.ts";
@@ -113,6 +113,8 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/policies/${id}?tab=versions`);
     await page.click("Publish version 1 again");
     await page.shows("Publish version 4?");
+    await layerFitsEverywhere(page, "the publication of a version");
+    await page.shaped({});
     await page.click("Publish version 4", "dialog");
     await page.shows("Version 4 is in force");
     assert.is((await client.call("GET", `/v1/policies/${id}`)).body.rate_per_minute, undefined);

@@ -16,13 +16,17 @@ const useTouched = (id: string): string => {
   const cancelled =
     held === undefined
       ? "Held requests are cancelled"
-      : `${counted(held, "held request")} ${held === 1 ? "is" : "are"} cancelled`;
+      : held === 0
+        ? "Nothing is held for it"
+        : `${counted(held, "held request")} ${held === 1 ? "is" : "are"} cancelled`;
   const finished =
     begun === undefined
       ? "a delivery that has begun is finished"
-      : begun === 1
-        ? "1 delivery that has begun is finished"
-        : `${begun} deliveries that have begun are finished`;
+      : begun === 0
+        ? "no delivery is under way"
+        : begun === 1
+          ? "1 delivery that has begun is finished"
+          : `${begun} deliveries that have begun are finished`;
   return `Its key stops at once. ${cancelled}; ${finished}.`;
 };
 

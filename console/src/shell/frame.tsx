@@ -51,7 +51,7 @@ const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readon
     <p>
       <b>{member.email}</b>
       <br />
-      <span class="soft">{member.role}</span>
+      <span class="soft role">{member.role}</span>
     </p>
     <ul class="choices">
       <li>
@@ -66,44 +66,47 @@ const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readon
 const Side = ({ me, current }: { readonly me: Me; readonly current: string }) => {
   const [isOpen, setOpen] = useState(false);
   return (
-    <nav class="side" aria-label="Main">
-      <div>
-        <Brand />
-        <p class="acct">
-          <span>
-            <b>{me.account.name}</b>
-            <span class="quiet">{`${me.account.plan.charAt(0).toUpperCase()}${me.account.plan.slice(1)} plan`}</span>
-          </span>
-        </p>
-      </div>
-      <div class="nav">
-        {navGroups().map(({ heading, items }) => (
-          <div key={heading}>
-            {heading === null ? null : <h2>{heading}</h2>}
-            <ul>
-              {items.map((item) => (
-                <li key={item.section}>
-                  <NavLink item={item} current={current} />
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </div>
-      <div class="who">
-        <button class="me" type="button" onClick={() => setOpen(true)}>
-          <span class="ava" aria-hidden="true">
-            {initials(me.member.email)}
-          </span>
-          <span>
-            {me.member.email.split("@")[0]}
-            <br />
-            <span class="quiet role">{me.member.role}</span>
-          </span>
-        </button>
-      </div>
+    <>
+      <nav class="side" aria-label="Main">
+        <div>
+          <Brand />
+          <p class="acct">
+            <span>
+              <b>{me.account.name}</b>
+              <span class="quiet">{`${me.account.plan.charAt(0).toUpperCase()}${me.account.plan.slice(1)} plan`}</span>
+            </span>
+          </p>
+        </div>
+        <div class="nav">
+          {navGroups().map(({ heading, items }) => (
+            <div key={heading}>
+              {heading === null ? null : <h2>{heading}</h2>}
+              <ul>
+                {items.map((item) => (
+                  <li key={item.section}>
+                    <NavLink item={item} current={current} />
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </div>
+        <div class="who">
+          <button class="me" type="button" onClick={() => setOpen(true)}>
+            <span class="ava" aria-hidden="true">
+              {initials(me.member.email)}
+            </span>
+            <span>
+              {me.member.email.split("@")[0]}
+              <br />
+              <span class="quiet role">{me.member.role}</span>
+            </span>
+          </button>
+        </div>
+      </nav>
+      {/* Not within the sidebar: where that is hidden, an open layer would be hidden, too, and keep all else from being used. */}
       {isOpen ? <MemberMenu member={me.member} onClose={() => setOpen(false)} /> : null}
-    </nav>
+    </>
   );
 };
 

@@ -104,31 +104,42 @@ const Jump = ({ onClose }: { readonly onClose: () => void }) => {
 };
 
 const KEYS = [
-  ["/", "Focus the page's search"],
-  ["⌘K or Ctrl K", "Search or jump to"],
-  ["g, then a letter", "Go to a page"],
-  ["j k", "Next and previous row"],
-  ["Enter or o", "Open the row"],
-  [".", "Show the new rows"],
-  ["[ ]", "Previous and next attempt of an event"],
-  ["f y", "An event: search in the payload, copy the id"],
-  ["a r c", "An open approval: begin to approve, to reject, to comment"],
-  ["v", "Audit: check the proof of the record again"],
-  ["Esc", "Close the top layer"],
+  [["/"], "Focus the page's search"],
+  [["⌘K", "Ctrl K"], "Search or jump to"],
+  [["g"], "Then the letter of a page, which the search shows: go there"],
+  [["j", "k"], "Next row, previous row"],
+  [["Enter", "o"], "Open the row"],
+  [["x"], "Select the row"],
+  [["."], "Show the new rows"],
+  [["a", "r", "c"], "An open approval: begin to approve, begin to reject, comment"],
+  [["[", "]"], "An event: previous attempt, next attempt"],
+  [["f", "y"], "An event: search in the payload, copy the id"],
+  [["v"], "Audit: check the proof of the record again"],
+  [["Esc"], "Close the top layer, or leave the field"],
 ] as const;
 
 const AllKeys = ({ onClose }: { readonly onClose: () => void }) => (
   <Layer label="All keys" kind="sheet" onClose={onClose}>
-    <dl class="facts">
-      {KEYS.map(([key, what]) => (
-        <>
-          <dt>
-            <kbd>{key}</kbd>
-          </dt>
-          <dd>{what}</dd>
-        </>
-      ))}
-    </dl>
+    <div class="stack tight">
+      <h3>All keys</h3>
+      <dl class="facts">
+        {KEYS.map(([keys, what]) => (
+          <>
+            <dt class="row tight">
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <div class="row">
+        <button class="btn end" type="button" autofocus onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </div>
   </Layer>
 );
 
