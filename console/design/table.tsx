@@ -7,12 +7,13 @@ import { useWindow } from "./virtual-rows.tsx";
 export type Column<T> = {
   readonly name: string;
   readonly show: (row: T) => ComponentChildren;
-  /** `num` stands right; `wide` goes below 1280 px; on a phone `a` to `d` place the cell and `hide` removes it. */
+  /** `num` stands right; `wide` goes below 1280 px, `roomy` between a phone and 1024 px; `c0` is the name; on a phone `a` to `d` place the cell and `hide` removes it. */
   readonly as?: string;
 };
 
 /** The head of the class attribute that a column's heading keeps. */
-const headingClass = (as = ""): string => ["num", "wide"].filter((it) => as.split(" ").includes(it)).join(" ");
+const headingClass = (as = ""): string =>
+  ["num", "wide", "roomy", "c0"].filter((it) => as.split(" ").includes(it)).join(" ");
 
 type TableProps<T> = {
   readonly caption: string;

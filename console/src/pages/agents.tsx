@@ -61,7 +61,7 @@ const columns = (name: (id: string | null) => string | null, today: (row: Row) =
     show: ({ policy_id: id }) => (id === null ? "none" : (name(id) ?? "its policy")),
   },
   { name: "Last request", as: "soft hide wide", show: ({ id }) => <LastAct id={id} /> },
-  { name: "Cost today", as: "b", show: (row) => <Cost today={today(row)} /> },
+  { name: "Cost today", as: "budget", show: (row) => <Cost today={today(row)} /> },
   {
     name: "Refused today",
     as: "num hide",

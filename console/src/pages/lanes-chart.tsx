@@ -1,10 +1,12 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, exactClock, shortTime } from "../../design/format.ts";
 import type { AnswerOf } from "../api/api.ts";
 import { type Lane, laneSummary, placedLanes } from "./chart-lanes.ts";
 
-/** The text of a drawing shrinks with it, so a phone has one of its own width. */
-const WIDE = { as: "desk", width: 820, left: 64, labels: 6 };
-const NARROW = { as: "phone", width: 358, left: 64, labels: 3 };
+/** Pixels from the left edge to the axis, where the names of the lanes stand. */
+const LEFT = 64;
+/** Each label of the axis gets at least this many pixels. */
+const LABEL_PX = 110;
 const AXIS_PX = 24;
 
 /** The begin of a bucket in the account's zone: a day as `17 Nov`, a shorter one as `14:00`. */
@@ -17,42 +19,66 @@ type ChartProps = {
   readonly labels: readonly string[];
 };
 
-const Drawing = ({ lanes, labels, size }: ChartProps & { readonly size: typeof WIDE }) => {
-  const placed = placedLanes(lanes, size.left, size.width - size.left);
+/** The width of the drawing's place, in pixels: a drawing that is scaled would scale its text, too. */
+const useWidth = () => {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  // Before the page is painted, so that nothing moves.
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const measure = (): void => setWidth(current.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return { box, width };
+};
+
+const Drawing = ({ lanes, labels }: ChartProps) => {
+  const { box, width } = useWidth();
+  const inner = Math.max(0, width - LEFT);
+  const placed = placedLanes(lanes, LEFT, inner);
   const bottom = (placed.at(-1)?.base ?? 0) + AXIS_PX;
-  const every = Math.max(1, Math.ceil(labels.length / size.labels));
+  const every = Math.max(1, Math.ceil(labels.length / Math.max(1, Math.floor(inner / LABEL_PX))));
   const summary = lanes.map((it) => laneSummary(it, count)).join(" ");
   return (
-    <svg class={`chart ${size.as}`} viewBox={`0 0 ${size.width} ${bottom}`} role="img" aria-label={summary}>
-      {placed.map(({ lane, base, most, bars }) => (
-        <g key={lane.name}>
-          <text class="lane" x="0" y={base - 6}>
-            {lane.name}
-          </text>
-          {most === 0 ? null : (
-            <text x={size.left - 4} y={base - lane.heightPx + 8} text-anchor="end">
-              {count(most)}
+    <div class="chart" ref={box}>
+      <svg width={width} height={bottom} role="img" aria-label={summary}>
+        {placed.map(({ lane, base, most, bars }) => (
+          <g key={lane.name}>
+            <text class="lane" x="0" y={base - 6}>
+              {lane.name}
             </text>
-          )}
-          <line class="axis" x1={size.left} x2={size.width} y1={base} y2={base} />
-          {bars.map((bar) => (
-            <g key={bar.at}>
-              <rect class={lane.colour} x={bar.x} y={bar.y} width={bar.width} height={bar.height} />
-              {lane.colour === "area" ? (
-                <rect class="top" x={bar.x} y={bar.y} width={bar.width} height={Math.min(2.5, bar.height)} />
-              ) : null}
-            </g>
-          ))}
-        </g>
-      ))}
-      {labels.map((label, nth) =>
-        nth % every === 0 ? (
-          <text key={label} x={size.left + (nth / labels.length) * (size.width - size.left)} y={bottom - 6}>
-            {label}
-          </text>
-        ) : null,
-      )}
-    </svg>
+            {most === 0 ? null : (
+              <text x={LEFT - 4} y={base - lane.heightPx + 8} text-anchor="end">
+                {count(most)}
+              </text>
+            )}
+            <line class="axis" x1={LEFT} x2={width} y1={base} y2={base} />
+            {bars.map((bar) => (
+              <g key={bar.at}>
+                <rect class={lane.colour} x={bar.x} y={bar.y} width={bar.width} height={bar.height} />
+                {lane.colour === "area" ? (
+                  <rect class="top" x={bar.x} y={bar.y} width={bar.width} height={Math.min(2.5, bar.height)} />
+                ) : null}
+              </g>
+            ))}
+          </g>
+        ))}
+        {labels.map((label, nth) => {
+          const x = LEFT + (nth / labels.length) * inner;
+          // The last one would be cut at the edge.
+          if (nth % every !== 0 || x > width - LABEL_PX / 2) return null;
+          return (
+            <text key={`${nth} ${label}`} x={x} y={bottom - 6}>
+              {label}
+            </text>
+          );
+        })}
+      </svg>
+    </div>
   );
 };
 
@@ -95,8 +121,7 @@ const AsTable = ({ lanes, labels }: ChartProps) => (
 /** One lane for each state, over one time axis; the same figures are there as a table. */
 export const LanesChart = (props: ChartProps) => (
   <>
-    <Drawing {...props} size={WIDE} />
-    <Drawing {...props} size={NARROW} />
+    <Drawing {...props} />
     <AsTable {...props} />
   </>
 );

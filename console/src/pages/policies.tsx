@@ -81,7 +81,7 @@ const columns = (uses: Uses | null, stats: Stats | null): readonly Column<Policy
     show: ({ id }) => (uses === null ? null : <UsedBy uses={uses.get(id) ?? []} />),
   },
   { name: "Refused today", as: "num hide", show: ({ id }) => <Today stats={stats} metric="blocked" id={id} /> },
-  { name: "Held today", as: "num hide", show: ({ id }) => <Today stats={stats} metric="held" id={id} /> },
+  { name: "Held today", as: "num hide roomy", show: ({ id }) => <Today stats={stats} metric="held" id={id} /> },
   { name: "Budget of today", as: "budget", show: (policy) => <Budget policy={policy} /> },
 ];
 

@@ -69,8 +69,8 @@ export const PolicyVersions = ({ policy, v, onDone }: VersionsProps) => {
         </>
       ),
     },
-    { name: "Published", as: "a soft nw", show: ({ created_at: at }) => <Time at={at} /> },
-    { name: "Why", as: "soft why", show: ({ reason }) => reason ?? "no reason was written" },
+    { name: "Published", as: "a soft nw roomy", show: ({ created_at: at }) => <Time at={at} /> },
+    { name: "Why", as: "soft why", show: ({ reason }) => reason ?? "No reason was written" },
     {
       name: "Decisions",
       as: "num hide",
