@@ -9,10 +9,13 @@ const CHUNK_MIN = 4;
 
 type Reader = { readonly list: Newest; waiting: FoundDocument[]; after: ViewQuery["after"]; hasEnded: boolean };
 
-export const newestFirst = (a: FoundDocument, b: FoundDocument): number => {
-  const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
-  return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
-};
+/** Compares two documents of a list by the time in this field; of the same time, the greater id comes first. */
+export const newestFirst =
+  (field: string) =>
+  (a: FoundDocument, b: FoundDocument): number => {
+    const [left, right] = [String(a.document[field]), String(b.document[field])];
+    return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
+  };
 
 const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<void> => {
   const { sort } = query;
@@ -20,17 +23,18 @@ const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<
   const last = found.at(-1);
   reader.waiting = [...found];
   reader.hasEnded = found.length < chunk;
-  if (last !== undefined) reader.after = { value: String(last.document.received_at), id: last.id };
+  if (last !== undefined) reader.after = { value: String(last.document[sort.field]), id: last.id };
 };
 
 /**
- * Merges several lists of events, each read by its own index: one query for all of them would have to sort. Of many
- * lists only small chunks are read, and an event in several lists appears once.
+ * Merges several lists, newest documents first, each read by its own index: one query for all of them would have to
+ * sort. Of many lists only small chunks are read, and a document in several lists appears once.
  */
 export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
   async page(_view, query) {
     const readers = lists.map((list): Reader => ({ list, waiting: [], after: query.after, hasEnded: false }));
     const page: FoundDocument[] = [];
+    const compared = newestFirst(query.sort.field);
     let chunk = lists.length <= FEW ? query.limit : Math.max(CHUNK_MIN, Math.ceil((2 * query.limit) / lists.length));
     while (page.length < query.limit) {
       const dry = readers.filter(({ waiting, hasEnded }) => waiting.length === 0 && !hasEnded);
@@ -43,7 +47,7 @@ export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> =
       for (const reader of readers) {
         const [found] = reader.waiting;
         const [best] = first?.waiting ?? [];
-        if (found !== undefined && (best === undefined || newestFirst(found, best) < 0)) first = reader;
+        if (found !== undefined && (best === undefined || compared(found, best) < 0)) first = reader;
       }
       const found = first?.waiting.shift();
       if (found === undefined) break;

@@ -14,6 +14,7 @@ import { policy } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
@@ -88,14 +89,16 @@ export const approvalsWorld = ({
   log = memoryEventLog(),
   bodyReader = () => directBodyReader,
   allowances = enoughBytes,
+  views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema)),
 }: {
   readonly log?: EventLog;
   readonly bodyReader?: (clock: Clock) => BodyReader;
   readonly allowances?: Pick<ByteAllowances, "take">;
+  /** Of the events and the approvals. */
+  readonly views?: ViewStore;
 } = {}) => {
   const clock = testClock();
   const reading = bodyReader(clock);
-  const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
   const kept = payloads(log, randomness);
   const compile = policyCompiler();
   let commands = 0;

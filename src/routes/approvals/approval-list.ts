@@ -1,21 +1,30 @@
 import { isOverdue, mayApprove } from "../../../domain/approval/state.ts";
 import { defined } from "../../../domain/defined.ts";
-import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
+import { mergedPages } from "../../http/merged-pages.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
+import { severalOf, valuesOf } from "../../http/several-values.ts";
+import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
 import type { DetailDeps } from "./approval-detail.ts";
 import { titlesOfApprovals } from "./approval-list-titles.ts";
 import { approvalSummary } from "./approval-summary.ts";
 
+const ASKED_QUERY = {
+  from: { ...TIME_RANGE_QUERY.from, description: "Asked for at this time or later" },
+  to: { ...TIME_RANGE_QUERY.to, description: "Asked for before this time" },
+} as const satisfies Record<string, JsonSchema>;
+
 export const LIST_QUERY = {
-  status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
+  status: severalOf(APPROVAL_STATUSES, "Only approvals with one of these statuses"),
   for: {
     enum: ["me", "all", "decided"],
     description: "me: those that your approval would help now; all: all that wait; decided: those on which you voted",
   },
+  ...ASKED_QUERY,
   titles: { enum: ["true"], description: "Each approval of an action with a template has its `title`" },
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
@@ -36,7 +45,7 @@ const concerns = (which: For, document: ApprovalDocument, principal: Principal, 
   return isPerson && mayApprove(document, principal.id) && !votedOn(document, principal);
 };
 
-const PENDING: Condition = { field: "status", is: "=", value: "pending" satisfies ApprovalStatus };
+const PENDING = { field: "status", is: "=", value: "pending" satisfies ApprovalStatus } as const;
 
 /** A list of which this process filters the documents, as who may vote is no field of the view. */
 const filtered = (
@@ -71,18 +80,49 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
-type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page"> };
+type Listed = Pick<ViewStore, "page" | "count">;
+
+/** The view as if it had only the documents of some statuses; of all, if none is named. */
+const withStatuses = (views: Listed, statuses: readonly string[]): Listed => {
+  if (statuses.length === 0) return views;
+  const lists = statuses.map((status): Condition => ({ field: "status", is: "=", value: status }));
+  return {
+    page(view, query) {
+      const each = lists.map(
+        (of) => (asked: Omit<ViewQuery, "where" | "lead">) =>
+          views.page(view, { ...asked, where: [...query.where, of] }),
+      );
+      return mergedPages(each).page(view, query);
+    },
+    async count(view, where, atMost) {
+      const counts = await Promise.all(lists.map((of) => views.count(view, [...where, of], atMost)));
+      return Math.min(
+        atMost,
+        counts.reduce((sum, it) => sum + it, 0),
+      );
+    },
+  };
+};
+
+export type ListDeps = DetailDeps & { readonly views: Listed };
 
 export const list =
   (deps: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>
   async ({ principal, query, envelope }) => {
-    const { views, personal } = deps;
+    const { personal } = deps;
     const { at } = envelope;
-    const { status, for: which } = query;
+    const { for: which } = query;
+    const range = timeRangeOf(query);
+    if ("problem" in range) return range;
+    const named = valuesOf(query.status);
+    const views = withStatuses(
+      deps.views,
+      named.length === 0 && (which === "me" || which === "all") ? [PENDING.value] : named,
+    );
     const where: readonly Condition[] = [
       { field: "account", is: "=", value: principal.account },
-      ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
-      ...(status === undefined && (which === "me" || which === "all") ? [PENDING] : []),
+      ...(range.from === null ? [] : [{ field: "requested_at", is: ">=", value: range.from } as const]),
+      ...(range.to === null ? [] : [{ field: "requested_at", is: "<", value: range.to } as const]),
     ];
     const sort = { field: "requested_at", order: "desc" } as const;
     const listing = { view: approvals.schema.name, where, sort };

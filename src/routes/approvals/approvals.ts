@@ -31,13 +31,14 @@ import { latestOf } from "../../streams/run-command.ts";
 import { type ContextDeps, context, recordRead } from "./approval-context.ts";
 import { APPROVAL_CONTEXT } from "./approval-context-schema.ts";
 import { type DetailAsked, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
-import { LIST_QUERY, list } from "./approval-list.ts";
+import { LIST_QUERY, type ListDeps, list } from "./approval-list.ts";
 import { peopleOf } from "./approval-people.ts";
 import { mayReveal } from "./approval-reveal.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
 
 export type ApprovalsDeps = ContextDeps &
+  ListDeps &
   HindranceDeps & {
     readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
     readonly personal: Pick<PersonalData, "keep" | "forget" | "shown">;

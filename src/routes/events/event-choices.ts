@@ -5,18 +5,12 @@ import { events } from "../../../projections/events.ts";
 import { GATES } from "../../../projections/schemas/decided.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { NOTIFICATIONS } from "../../notifications/names.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
 const ORIGIN_KINDS = ["source", "agent", "system"] as const;
 type OriginKind = (typeof ORIGIN_KINDS)[number];
-
-const severalOf = (values: readonly string[], description: string) =>
-  ({
-    type: "string",
-    pattern: `^(${values.join("|")})(,(${values.join("|")}))*$`,
-    description: `${description}: one or several of ${values.join(", ")}, separated by commas`,
-  }) as const satisfies JsonSchema;
 
 export const CHOICES_QUERY = {
   status: severalOf(EVENT_STATUSES, "Only events with one of these statuses"),
@@ -32,10 +26,6 @@ export type EventChoices = {
 };
 
 type Query = Readonly<Record<string, unknown>>;
-
-/** The values of a parameter that may have several; empty without it. */
-export const valuesOf = (given: unknown): readonly string[] =>
-  given === undefined ? [] : [...new Set(String(given).split(","))];
 
 const is = (field: string, value: string): Condition => ({ field, is: "=", value });
 

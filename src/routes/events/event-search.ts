@@ -7,10 +7,11 @@ import { replays } from "../../../projections/replays.ts";
 import { invalid, type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import { valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { documentIn, typedDocument } from "../../views/typed-documents.ts";
-import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition, valuesOf } from "./event-choices.ts";
+import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition } from "./event-choices.ts";
 import { meaningOf, type SearchMeaning, satisfies, withIds } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;

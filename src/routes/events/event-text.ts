@@ -36,8 +36,10 @@ export const satisfies = (document: Document, where: readonly Condition[]): bool
     return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
   });
 
+const compared = newestFirst("received_at");
+
 const isBehind = ({ id, document }: FoundDocument, after: Cursor): boolean =>
-  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
+  compared({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
 
 export const withIds = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
   async page(view, { where, after, limit }) {
@@ -45,7 +47,7 @@ export const withIds = (views: Pick<ViewStore, "getMany">, ids: readonly string[
     return [...documents]
       .map(([id, document]) => ({ id, document }))
       .filter((it) => satisfies(it.document, where) && (after === undefined || isBehind(it, after)))
-      .sort(newestFirst)
+      .sort(compared)
       .slice(0, limit);
   },
 });

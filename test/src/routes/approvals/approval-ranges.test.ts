@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ViewStore } from "../../../../domain/ports/view-store.ts";
+import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
+import { mongoViewStore } from "../../../../infra/mongodb/view-store.ts";
+import { sqliteViewStore } from "../../../../infra/sqlite/view-store.ts";
+import { approvals } from "../../../../projections/approvals.ts";
+import { events } from "../../../../projections/events.ts";
+import { approvalsWorld, person } from "../../../support/approvals-world.ts";
+import { freshDatabase, mongodbServer } from "../../../support/mongodb.ts";
+import { removeFolder, temporaryFolder } from "../../../support/program.ts";
+import { testWhere } from "../../../support/skipped.ts";
+
+const test = suite("approvals by range and status");
+const SCHEMAS = [events.schema, approvals.schema];
+const ANA = person("mem_ana");
+const HOUR_MS = 3_600_000;
+const AT = ["2026-03-01T12:00:00.000Z", "2026-03-01T13:00:00.000Z", "2026-03-01T14:00:00.000Z"] as const;
+
+/** An approval is asked for in each of four hours: the first is rejected, the second approved, and two wait. */
+const listsRightly = async (views: ViewStore): Promise<void> => {
+  const world = approvalsWorld({ views });
+  const ids: string[] = [];
+  for (let hour = 0; hour < 4; hour += 1) {
+    const { approvalId, digest } = await world.asked(hour, { rule: { expires_after_s: 86_400 } });
+    ids.push(approvalId);
+    const vote = { digest, comment: "Seen" };
+    if (hour < 2) await world.vote(ANA, hour === 0 ? "reject" : "approve", approvalId, vote);
+    world.clock.advance(HOUR_MS);
+  }
+  await world.project();
+  const listed = async (query: object, who = ANA) => {
+    const { data, total } = (await world.list(query, who)).body;
+    return [(data as { id: string }[]).map(({ id }) => ids.indexOf(id)), total];
+  };
+  assert.equal(await listed({ total: "true" }), [[3, 2, 1, 0], 4]);
+  assert.equal(await listed({ from: AT[1], total: "true" }), [[3, 2, 1], 3]);
+  assert.equal(await listed({ from: AT[0], to: AT[2], total: "true" }), [[1, 0], 2], "the end does not belong to it");
+  assert.equal(await listed({ status: "approved,consumed,rejected", total: "true" }), [[1, 0], 2]);
+  assert.equal(await listed({ status: "rejected,pending", to: AT[2], total: "true" }), [[0], 1]);
+  assert.equal(await listed({ for: "decided", from: AT[1] }), [[1], undefined]);
+  assert.equal(await listed({ for: "all", to: "2026-03-01T15:00:00Z" }), [[2], undefined]);
+  const all = { status: "pending,consumed,rejected", limit: 3 };
+  const { data, next_cursor: cursor } = (await world.list(all, ANA)).body;
+  assert.is((data as readonly unknown[]).length, 3);
+  assert.equal(await listed({ ...all, cursor }), [[0], undefined], "the next page goes on where the first ended");
+  const stranger = person("mem_ana", "approver", "acc_b");
+  assert.equal(await listed({ from: AT[0], status: "pending,rejected", total: "true" }, stranger), [[], 0]);
+  const wrong = await world.list({ from: "yesterday" }, ANA);
+  assert.match(JSON.stringify(wrong), "The parameter from must be a time with its zone");
+};
+
+test("in memory", () => listsRightly(memoryViewStore(SCHEMAS)));
+
+test("in SQLite", async () => {
+  const folder = temporaryFolder();
+  const views = sqliteViewStore({ path: join(folder, "views.db"), schemas: SCHEMAS });
+  try {
+    await listsRightly(views);
+  } finally {
+    await views.close();
+    removeFolder(folder);
+  }
+});
+
+const server = mongodbServer("lists of approvals in MongoDB");
+testWhere(test, server !== null, "there is no MongoDB", "in MongoDB", async () => {
+  const { url, drop } = freshDatabase(server ?? "");
+  const views = await mongoViewStore({ url, schemas: SCHEMAS });
+  try {
+    await listsRightly(views);
+  } finally {
+    await views.close();
+    await drop();
+  }
+});
+
+test.run();
