@@ -1,36 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useContext, useId, useRef, useState } from "preact/hooks";
+import { type Filter, type FilterValues, faultOf, isSetIn, namesOf, wordsOf } from "./filter-values.ts";
 import { useKeys } from "./keys.ts";
 import { Layer } from "./layer.tsx";
 import { Icon } from "./mark.tsx";
-
-export type FilterChoice = { readonly value: string; readonly word: string };
-
-export type Filter = {
-  /** The name in the address, which is the API's. */
-  readonly name: string;
-  readonly label: string;
-  readonly choices: readonly FilterChoice[];
-  /** What else is expected, for a value that is not among the choices; null if any other text is taken. */
-  readonly expects: string | null;
-};
-
-export type FilterValues = Readonly<Record<string, string | undefined>>;
-
-/** Null for a value that the filter takes, else a sentence that says what is expected. */
-export const faultOf = ({ choices, expects }: Filter, value: string): string | null =>
-  expects === null || value.split(",").every((one) => choices.some((it) => it.value === one)) ? null : expects;
-
-/** Several values of one filter are joined by commas: any of them matches. */
-const wordsOf = ({ choices }: Filter, value: string): string =>
-  value
-    .split(",")
-    .map((one) => choices.find((it) => it.value === one)?.word ?? one)
-    .join(", ");
+import { ClockContext } from "./text.tsx";
+import { TimeChooser } from "./time-chooser.tsx";
 
 type FilterBarProps = {
   readonly label: string;
-  readonly hint: string;
+  /** What the search finds; left out: the list has none. */
+  readonly hint?: string;
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
   /** A value of undefined removes the filter. */
@@ -41,14 +21,14 @@ type FilterBarProps = {
 
 type ChipProps = {
   readonly filter: Filter;
-  readonly value: string;
+  readonly values: FilterValues;
   readonly onEdit: () => void;
   readonly onRemove: () => void;
 };
 
-const Chip = ({ filter, value, onEdit, onRemove }: ChipProps) => {
-  const fault = faultOf(filter, value);
-  const word = wordsOf(filter, value);
+const Chip = ({ filter, values, onEdit, onRemove }: ChipProps) => {
+  const fault = faultOf(filter, values);
+  const word = wordsOf(filter, values, useContext(ClockContext));
   return (
     <span class={`chip ${fault === null ? "" : "bad"}`} title={fault ?? undefined}>
       <button type="button" onClick={onEdit}>
@@ -65,13 +45,23 @@ const Chip = ({ filter, value, onEdit, onRemove }: ChipProps) => {
 type ChooserProps = {
   readonly filter: Filter;
   readonly value: string;
-  readonly onChoose: (value: string | undefined) => void;
+  readonly onChoose: (value: string | undefined, isDone: boolean) => void;
   readonly onClose: () => void;
 };
 
 const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
   const [search, setSearch] = useState("");
   const field = useId();
+  const chosen = value === "" ? [] : value.split(",");
+  /** Of a filter with several values, a choice is added or taken away, and the layer stays. */
+  const choose = (one: string): void => {
+    if (filter.isSeveral !== true) {
+      onChoose(one, true);
+      return;
+    }
+    const kept = chosen.includes(one) ? chosen.filter((it) => it !== one) : [...chosen, one];
+    onChoose(kept.length === 0 ? undefined : kept.join(","), false);
+  };
   const found = filter.choices.filter((it) => it.word.toLowerCase().includes(search.toLowerCase()));
   return (
     <Layer label={`Filter by ${filter.label}`} kind="sheet" onClose={onClose}>
@@ -80,7 +70,7 @@ const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
         onSubmit={(event) => {
           event.preventDefault();
           const only = filter.expects === null && search !== "" ? search : found[0]?.value;
-          if (only !== undefined) onChoose(only);
+          if (only !== undefined) onChoose(only, true);
         }}
       >
         <label for={field}>{filter.label}</label>
@@ -89,14 +79,14 @@ const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
       <ul class="choices">
         {found.map((it) => (
           <li key={it.value}>
-            <button type="button" aria-pressed={it.value === value} onClick={() => onChoose(it.value)}>
+            <button type="button" aria-pressed={chosen.includes(it.value)} onClick={() => choose(it.value)}>
               {it.word}
             </button>
           </li>
         ))}
       </ul>
       <div class="row">
-        <button class="btn bare" type="button" onClick={() => onChoose(undefined)}>
+        <button class="btn bare" type="button" onClick={() => onChoose(undefined, true)}>
           Any
         </button>
         <button class="btn end" type="button" onClick={onClose}>
@@ -112,12 +102,14 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
   const [open, setOpen] = useState<string | null>(null);
   const search = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => search.current?.focus() });
-  const set = filters.filter(({ name }) => values[name] !== undefined);
-  const unset = filters.filter(({ name }) => values[name] === undefined);
+  const set = filters.filter((it) => isSetIn(it, values));
+  const unset = filters.filter((it) => !isSetIn(it, values));
   const edited = filters.find(({ name }) => name === open);
-  const faults = set.flatMap((it) => faultOf(it, values[it.name] ?? "") ?? []);
-  const clear = (): void =>
-    onChange(Object.fromEntries([...set.map(({ name }) => [name, undefined]), ["q", undefined]]));
+  const clock = useContext(ClockContext);
+  const faults = set.flatMap((it) => faultOf(it, values) ?? []);
+  const remove = (...removed: readonly Filter[]): FilterValues =>
+    Object.fromEntries(removed.flatMap(namesOf).map((name) => [name, undefined]));
+  const clear = (): void => onChange({ ...remove(...set), q: undefined });
   return (
     <div class="stack tight">
       <search>
@@ -129,25 +121,31 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
             onChange({ q: search.current?.value || undefined });
           }}
         >
-          <div class="find">
-            <Icon name="search" />
-            <input
-              ref={search}
-              class="bare"
-              aria-label={hint}
-              placeholder={hint}
-              defaultValue={values.q ?? ""}
-              key={values.q ?? ""}
-            />
-            <kbd>/</kbd>
-          </div>
+          {hint === undefined ? null : (
+            <div class="find">
+              <Icon name="search" />
+              <input
+                ref={search}
+                class="bare"
+                aria-label={hint}
+                placeholder={hint}
+                defaultValue={values.q ?? ""}
+                key={values.q ?? ""}
+                onKeyDown={({ key, currentTarget }) => {
+                  const last = set.at(-1);
+                  if (key === "Backspace" && currentTarget.value === "" && last !== undefined) onChange(remove(last));
+                }}
+              />
+              <kbd>/</kbd>
+            </div>
+          )}
           {set.map((filter) => (
             <Chip
               key={filter.name}
               filter={filter}
-              value={values[filter.name] ?? ""}
+              values={values}
               onEdit={() => setOpen(filter.name)}
-              onRemove={() => onChange({ [filter.name]: undefined })}
+              onRemove={() => onChange(remove(filter))}
             />
           ))}
           {unset.map(({ name, label: word }) => (
@@ -178,23 +176,36 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
       {open === "*" ? (
         <Layer label={label} kind="sheet" onClose={() => setOpen(null)}>
           <ul class="choices">
-            {filters.map(({ name, label: word }) => (
-              <li key={name}>
-                <button type="button" aria-pressed={values[name] !== undefined} onClick={() => setOpen(name)}>
-                  {word} {values[name] === undefined ? "" : `: ${values[name]}`}
+            {filters.map((it) => (
+              <li key={it.name}>
+                <button type="button" aria-pressed={set.includes(it)} onClick={() => setOpen(it.name)}>
+                  {it.label}
+                  {set.includes(it) ? `: ${wordsOf(it, values, clock)}` : ""}
                 </button>
               </li>
             ))}
           </ul>
         </Layer>
       ) : null}
-      {edited === undefined ? null : (
+      {edited === undefined ? null : edited.startOf === undefined ? (
         <Chooser
           filter={edited}
           value={values[edited.name] ?? ""}
-          onChoose={(value) => {
-            setOpen(null);
+          onChoose={(value, isDone) => {
+            if (isDone) setOpen(null);
             onChange({ [edited.name]: value });
+          }}
+          onClose={() => setOpen(null)}
+        />
+      ) : (
+        <TimeChooser
+          label={edited.label}
+          choices={edited.choices}
+          values={values}
+          startOf={edited.startOf}
+          onChoose={(chosen) => {
+            setOpen(null);
+            onChange(chosen);
           }}
           onClose={() => setOpen(null)}
         />

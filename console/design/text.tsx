@@ -22,7 +22,7 @@ export const Time = ({ at, as = "short" }: { readonly at: string; readonly as?: 
 /** A page names the zone of its times once. */
 export const Zone = () => <span>Times in {useContext(ClockContext).zone}</span>;
 
-const copy = (text: string): void => {
+export const copy = (text: string): void => {
   // Without the right to write, the text can still be selected by hand.
   navigator.clipboard?.writeText(text).catch(() => undefined);
 };

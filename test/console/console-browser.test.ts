@@ -111,7 +111,7 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/overview`);
     await page.shows("Refusals by gate");
     const sums = await page.evaluate<[string, string][]>(
-      "[...document.querySelectorAll('.sums a')].slice(0, 5).map((it) => [it.getAttribute('href'), it.querySelector('b').innerText])",
+      "[...document.querySelector('.sums').querySelectorAll('a')].slice(0, 5).map((it) => [it.getAttribute('href'), it.querySelector('b').innerText])",
     );
     assert.is(sums.length, 5);
     // Each bar of the refusals by gate and of the held actions leads to its list, too.

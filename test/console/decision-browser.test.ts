@@ -118,7 +118,7 @@ const inBrowser = (binary: string): void => {
     );
     await until("the tabs have their counts", () =>
       page.evaluate<boolean>(
-        "/^For you\\s*\\d+ Everyone’s\\s*\\d+ Decided\\s*\\d+ today$/.test([...document.querySelectorAll('.tabs a')].map((it) => it.innerText.trim()).join(' '))",
+        "/^For you\\s*\\d+ Everyone’s\\s*\\d+ Decided\\s*\\d+ today History$/.test([...document.querySelectorAll('.tabs a')].map((it) => it.innerText.trim()).join(' '))",
       ),
     );
     await page.click("Export…");

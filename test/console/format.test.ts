@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as format from "../../console/design/format.ts";
+import { localOf, momentOf } from "../../console/design/zoned.ts";
 
 const test = suite("how the console writes times, spans, money and counts");
 const CLOCK = { zone: "Europe/Berlin", now: Date.parse("2026-11-17T13:08:40Z") };
@@ -56,6 +57,18 @@ test("100 % means all, and long lists say that they are longer", () => {
   assert.equal([1_000_000, 2_460_000, 10_000_000_000].map(format.bytes), ["1 MB", "2.4 MB", "10 GB"]);
   assert.is(format.shortId("evt_tvnbdk7kocat52"), "evt_tvnbdk…");
   assert.is(format.shortId("evt_short"), "evt_short");
+});
+
+test("a moment is what a clock in the zone shows, also when the clock is changed", () => {
+  assert.is(localOf("2026-11-17T13:02:11.480Z", "Europe/Berlin"), "2026-11-17T14:02:11");
+  assert.is(momentOf("2026-11-17T14:02:11", "Europe/Berlin"), "2026-11-17T13:02:11.000Z");
+  assert.is(momentOf("2026-07-01T14:00", "Europe/Berlin"), "2026-07-01T12:00:00.000Z");
+  assert.is(momentOf("2026-03-29T03:30:00", "Europe/Berlin"), "2026-03-29T01:30:00.000Z");
+  assert.is(momentOf("2026-03-29T01:59:59", "Europe/Berlin"), "2026-03-29T00:59:59.000Z");
+  assert.is(momentOf("2026-01-01T00:15:00", "Asia/Kathmandu"), "2025-12-31T18:30:00.000Z");
+  assert.is(momentOf("", "Europe/Berlin"), null);
+  assert.is(momentOf("yesterday", "UTC"), null);
+  assert.is(localOf("yesterday", "UTC"), "");
 });
 
 test.run();

@@ -210,6 +210,7 @@ const KEYS = {
   Tab: { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },
   Enter: { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" },
   Space: { key: " ", code: "Space", windowsVirtualKeyCode: 32, text: " " },
+  Backspace: { key: "Backspace", code: "Backspace", windowsVirtualKeyCode: 8 },
   Escape: { key: "Escape", code: "Escape", windowsVirtualKeyCode: 27 },
   End: { key: "End", code: "End", windowsVirtualKeyCode: 35 },
   ArrowLeft: { key: "ArrowLeft", code: "ArrowLeft", windowsVirtualKeyCode: 37 },

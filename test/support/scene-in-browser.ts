@@ -17,10 +17,13 @@ export type SceneInBrowser = {
 };
 
 /** A program with an account in which everything has happened, and a browser to look at it. */
-export const sceneInBrowser = async (binary: string): Promise<SceneInBrowser> => {
+export const sceneInBrowser = async (
+  binary: string,
+  more: { readonly time_zone?: string } = {},
+): Promise<SceneInBrowser> => {
   const [program, page] = await Promise.all([startProgram(), openBrowser(binary)]);
   await page.shaped({});
-  const client = await signUp(program.url, WHO);
+  const client = await signUp(program.url, { ...WHO, ...more });
   const scene = await consoleScene(program.url, client);
   const held = await until("it is held", async () => {
     const { body } = await client.call("GET", `/v1/events/${scene.events.held}`);

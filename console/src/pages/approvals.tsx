@@ -1,8 +1,11 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { countdown, euro, isToday } from "../../design/format.ts";
+import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { FilterBar } from "../../design/filters.tsx";
+import { countdown, euro, isToday, listTotal } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
+import { stateOf } from "../../design/states.ts";
 import { FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
@@ -14,10 +17,13 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
+import { filtersIn, queueQuery, type Wanted, wantedIn } from "./approval-query.ts";
 import { DecisionCard } from "./decision-card.tsx";
 import { titleOf } from "./decision-parts.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
+import { timeFilter } from "./ranges.ts";
+import { SavedViews } from "./saved-views.tsx";
 
 type Row = AnswerOf<"GET /v1/approvals">["data"][number];
 
@@ -25,8 +31,19 @@ const TABS = [
   { title: "For you", value: "me" },
   { title: "Everyone’s", value: "all" },
   { title: "Decided", value: "decided" },
+  { title: "History", value: "any" },
 ] as const;
 
+const STATUSES = ["pending", "approved,consumed", "rejected", "expired", "cancelled,void"];
+
+/** The filters of the history; the other lists are short. */
+const FILTERS: readonly Filter[] = [
+  timeFilter("Asked for"),
+  {
+    ...{ name: "status", label: "State", expects: "Choose a state from the list." },
+    choices: STATUSES.map((value) => ({ value, word: stateOf(value.split(",")[0] ?? value).word })),
+  },
+];
 const EXPORTED: readonly ExportColumn<Row>[] = [
   { name: "id", of: ({ id }) => id },
   { name: "asked_at", of: (row) => row.requested_at },
@@ -82,7 +99,7 @@ const COUNT_MS = 5_000;
 const countOf = (count: number): string => (count >= COUNTED_MAX ? `${COUNTED_MAX}+` : String(count));
 
 /** How many wait for this member, for anybody, and how many this member decided today; null before they are known. */
-const useCounts = (): Readonly<Record<(typeof TABS)[number]["value"], string | null>> => {
+const useCounts = (): Readonly<Record<Wanted, string | null>> => {
   const on = { topic: "approvals", id: null };
   const read = (which: "all" | "decided") => () =>
     call("GET /v1/approvals", { query: { for: which, limit: COUNTED_MAX } });
@@ -97,11 +114,13 @@ const useCounts = (): Readonly<Record<(typeof TABS)[number]["value"], string | n
     me: waitingForMe.value === null ? null : countOf(waitingForMe.value),
     all: all === null ? null : countOf(all.length),
     decided: today === undefined ? null : `${countOf(today)} today`,
+    any: null,
   };
 };
 
 /** How many there are, by the list that is shown. */
-const countText = (wanted: string, count: number): string => {
+const countText = (wanted: Wanted, count: number, total: number | undefined): string => {
+  if (wanted === "any") return `${listTotal(total ?? count)} match`;
   if (wanted === "decided") return count === 0 ? "Nothing was decided by you" : `${count} decided by you`;
   const whom = wanted === "me" ? " for you" : "";
   if (count === 0) return `Nothing waits${whom}`;
@@ -109,14 +128,21 @@ const countText = (wanted: string, count: number): string => {
 };
 
 /** Whether a row still belongs to the list that is shown; one that does not stays, with what became of it. */
-const belongs = (row: Row, wanted: string): boolean => {
+const belongs = (row: Row, wanted: Wanted, { status }: FilterValues): boolean => {
   const who = me.value;
+  if (wanted === "any") return status === undefined || status.split(",").includes(row.status);
   if (wanted === "decided") return who !== null && row.votes.some((it) => it.member_id === who.member.id);
   return row.status === "pending" && (wanted === "all" || (who !== null && !isExcluded(row, who)));
 };
 
-const Nothing = ({ wanted }: { readonly wanted: string }) =>
-  wanted === "decided" ? (
+const Nothing = ({ wanted }: { readonly wanted: Wanted }) =>
+  wanted === "any" ? (
+    <Empty title="No approvals match" text="Remove a filter, or look at the whole history.">
+      <a class="btn" href={hrefOf("/approvals", { for: "any" })}>
+        The whole history
+      </a>
+    </Empty>
+  ) : wanted === "decided" ? (
     <Empty title="You have decided nothing yet" text="The audit has the decisions of everybody.">
       <a class="btn" href={hrefOf("/audit", { type: "VoteCast" })}>
         Everybody’s decisions
@@ -142,16 +168,18 @@ const Keys = () => (
   </span>
 );
 
-/** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
-const Approvals = ({ params, query }: PageProps) => {
-  const wanted = TABS.find(({ value }) => value === query.for)?.value ?? "me";
-  const open = params.id;
-  const page = (cursor: string | undefined, limit: number) =>
-    call("GET /v1/approvals", {
-      query: { for: wanted, titles: "true", limit, ...(cursor === undefined ? {} : { cursor }) },
+/** The rows of one of the lists, how many of the history match, and its pages for a file. */
+const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
+  const [total, setTotal] = useState<number | undefined>(undefined);
+  const page = async (cursor: string | undefined, limit: number) => {
+    const answer = await call("GET /v1/approvals", {
+      query: { ...queueQuery({ ...set, for: wanted }), limit, ...(cursor === undefined ? {} : { cursor }) },
     });
+    if (answer.ok) setTotal(answer.body.total);
+    return answer;
+  };
   const list = useList<Row>({
-    filter: wanted,
+    filter: address,
     topic: "approvals",
     keyOf: (row) => row.id,
     page: (cursor) => page(cursor, 50),
@@ -162,20 +190,30 @@ const Approvals = ({ params, query }: PageProps) => {
       const { title, ...row } = answer.body;
       return { ok: true, body: title === null ? row : { ...row, title } };
     },
-    matches: (row) => belongs(row, wanted),
+    matches: (row) => belongs(row, wanted, set),
   });
+  return { list, page, total };
+};
+
+/** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
+const Approvals = ({ params, query }: PageProps) => {
+  const wanted = wantedIn(query);
+  const open = params.id;
+  const set = filtersIn(query);
+  const hrefWith = (values: FilterValues): string => hrefOf("/approvals", { for: query.for, ...set, ...values });
+  const { list, page, total } = useQueue(wanted, set, hrefWith({}));
   const counts = useCounts();
   const [isExporting, setExporting] = useState(false);
   const { state, isLoaded, isLoading, problem, since } = list;
   /** The card beside the list stays when its request is decided, so that the outcome is told there. */
-  const [kept, setKept] = useState<{ readonly wanted: string; readonly id: string } | null>(null);
-  const keptId = kept?.wanted === wanted ? kept.id : undefined;
+  const [kept, setKept] = useState<{ readonly list: string; readonly id: string } | null>(null);
+  const keptId = kept?.list === hrefWith({}) ? kept.id : undefined;
   const { rows } = state;
-  const count = rows.filter((row) => belongs(row, wanted)).length;
+  const count = rows.filter((row) => belongs(row, wanted, set)).length;
   const shown = open ?? keptId ?? rows[0]?.id;
   useEffect(() => {
-    if (isLoaded && shown !== undefined) setKept({ wanted, id: shown });
-  }, [isLoaded, shown, wanted]);
+    if (isLoaded && shown !== undefined) setKept({ list: hrefWith({}), id: shown });
+  }, [isLoaded, shown, hrefWith({})]);
   // Before anything is painted, as on a phone the head goes and all that stands below it would move.
   useLayoutEffect(() => {
     isDeciding.value = open !== undefined;
@@ -183,7 +221,7 @@ const Approvals = ({ params, query }: PageProps) => {
       isDeciding.value = false;
     };
   }, [open]);
-  const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for });
+  const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for, ...set });
   const move = (by: number): void => {
     const at = rows.findIndex((row) => row.id === shown);
     const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
@@ -199,7 +237,8 @@ const Approvals = ({ params, query }: PageProps) => {
   const isNews = next === undefined && state.waiting.some(isOther);
   const [isGoingOn, setGoingOn] = useState(false);
   // A member who decides many does not have to ask for the next page of the list.
-  const isShort = wanted !== "decided" && others.length < OTHERS_MIN && list.more !== null && !isLoading;
+  const isShort =
+    (wanted === "me" || wanted === "all") && others.length < OTHERS_MIN && list.more !== null && !isLoading;
   useEffect(() => {
     if (isShort) list.more?.();
   }, [isShort]);
@@ -223,7 +262,7 @@ const Approvals = ({ params, query }: PageProps) => {
         title="Approvals"
         meta={
           <>
-            <span class={isLoaded ? "" : "unseen"}>{countText(wanted, count)}</span>
+            <span class={isLoaded ? "" : "unseen"}>{countText(wanted, count, total)}</span>
             <Zone />
           </>
         }
@@ -238,17 +277,22 @@ const Approvals = ({ params, query }: PageProps) => {
         }
       />
       <div class="stack tight">
-        <nav class="tabs" aria-label="Which approvals">
-          {TABS.map(({ title, value }) => (
-            <a
-              key={value}
-              href={hrefOf("/approvals", { for: value === "me" ? undefined : value })}
-              aria-current={value === wanted ? "page" : undefined}
-            >
-              {title} {counts[value] === null ? null : <span class="n">{counts[value]}</span>}
-            </a>
-          ))}
-        </nav>
+        <SavedViews
+          fixed={TABS.map(({ title, value }) => ({
+            name: title,
+            address: hrefOf("/approvals", { for: value === "me" ? undefined : value }),
+            count: counts[value] ?? undefined,
+          }))}
+          address={hrefWith({})}
+        />
+        {wanted === "any" && open === undefined ? (
+          <FilterBar
+            label="Filter approvals"
+            filters={FILTERS}
+            values={set}
+            onChange={(values) => go(hrefWith(values), { isReplaced: true })}
+          />
+        ) : null}
         {problem === null ? null : (
           <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
         )}

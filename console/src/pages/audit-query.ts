@@ -1,4 +1,4 @@
-import type { FilterValues } from "../../design/filters.tsx";
+import type { FilterValues } from "../../design/filter-values.ts";
 import { rangeStart } from "./ranges.ts";
 
 /** What the API is asked for; `range` is relative and stays so in the address. */

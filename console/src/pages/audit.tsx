@@ -1,5 +1,6 @@
 import { useContext, useState } from "preact/hooks";
-import { FilterBar, type FilterValues } from "../../design/filters.tsx";
+import type { FilterValues } from "../../design/filter-values.ts";
+import { FilterBar } from "../../design/filters.tsx";
 import { count, duration } from "../../design/format.ts";
 import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
@@ -17,7 +18,7 @@ import { queryOf } from "./audit-query.ts";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { ProofPanel } from "./proof-panel.tsx";
-import { RANGES } from "./ranges.ts";
+import { timeFilter } from "./ranges.ts";
 import { knownTypes } from "./record-sentences.ts";
 import { toldOf, wordsOf } from "./record-text.ts";
 import { SavedViews } from "./saved-views.tsx";
@@ -40,7 +41,7 @@ const filters = (rows: readonly Row[]) => {
       ...{ name: "type", label: "What", expects: null },
       choices: knownTypes().map((value) => ({ value, word: wordsOf(value) })),
     },
-    { name: "range", label: "When", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
+    timeFilter("When"),
   ];
 };
 

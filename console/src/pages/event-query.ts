@@ -1,4 +1,4 @@
-import type { FilterValues } from "../../design/filters.tsx";
+import type { FilterValues } from "../../design/filter-values.ts";
 import type { call } from "../api/api.ts";
 import { WITHOUT_NOTIFICATIONS } from "./event-origins.ts";
 import { rangeStart } from "./ranges.ts";

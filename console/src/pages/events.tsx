@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { FilterBar, type FilterValues, faultOf } from "../../design/filters.tsx";
+import { type Filter, type FilterValues, faultOf } from "../../design/filter-values.ts";
+import { FilterBar } from "../../design/filters.tsx";
 import { euro, listTotal } from "../../design/format.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
@@ -18,7 +19,7 @@ import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
-import { RANGES } from "./ranges.ts";
+import { timeFilter } from "./ranges.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
@@ -32,10 +33,10 @@ const VIEWS: readonly FixedView[] = [
   { name: "All", address: "/events" },
   ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
 ];
-const filters = () => [
-  { name: "range", label: "Received", choices: RANGES, expects: "Choose one of 1 h, 24 h, 7 d and 30 d." },
+const filters = (): readonly Filter[] => [
+  timeFilter("Received"),
   {
-    ...{ name: "status", label: "State", expects: "Choose a state from the list." },
+    ...{ name: "status", label: "State", expects: "Choose a state from the list.", isSeveral: true },
     choices: STATUSES.map((value) => ({ value, word: stateOf(value).word })),
   },
   { name: "endpoint_id", label: "Endpoint", choices: namesOf("end_"), expects: null },
@@ -181,7 +182,7 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
-  const isWrong = filters().some((it) => query[it.name] !== undefined && faultOf(it, query[it.name] ?? "") !== null);
+  const isWrong = filters().some((it) => faultOf(it, query) !== null);
   return (
     <>
       <Head

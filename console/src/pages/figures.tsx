@@ -90,7 +90,7 @@ export const FailedSum = ({ stats }: OfStats) => (
   />
 );
 
-export const RangeNav = ({ path, range }: { readonly path: string; readonly range: string }) => (
+export const RangeNav = ({ path, range }: { readonly path: string; readonly range: string | null }) => (
   <nav class="seg" aria-label="Range">
     {RANGES.map(({ value, word }) => (
       <a key={value} href={hrefOf(path, { range: value })} aria-current={value === range ? "page" : undefined}>

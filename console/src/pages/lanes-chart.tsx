@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, exactClock, shortTime } from "../../design/format.ts";
 import type { AnswerOf } from "../api/api.ts";
 import { type Lane, laneSummary, placedLanes } from "./chart-lanes.ts";
+import { type ChartActs, useChartPointer } from "./chart-pointer.ts";
 
 /** Pixels from the left edge to the axis, where the names of the lanes stand. */
 const LEFT = 64;
@@ -13,7 +14,7 @@ const AXIS_PX = 24;
 export const bucketLabel = (at: string, { step, time_zone: zone }: AnswerOf<"GET /v1/stats">): string =>
   step === "1d" ? (/^\d+ \w+/.exec(shortTime(at, { zone, now: 0 }))?.[0] ?? "") : exactClock(at, { zone }).slice(0, 5);
 
-type ChartProps = {
+type ChartProps = ChartActs & {
   readonly lanes: readonly Lane[];
   /** The begin of each bucket in words. */
   readonly labels: readonly string[];
@@ -36,16 +37,26 @@ const useWidth = () => {
   return { box, width };
 };
 
-const Drawing = ({ lanes, labels }: ChartProps) => {
+const Drawing = ({ lanes, labels, ...acts }: ChartProps) => {
   const { box, width } = useWidth();
   const inner = Math.max(0, width - LEFT);
   const placed = placedLanes(lanes, LEFT, inner);
+  const step = inner / Math.max(1, labels.length);
+  const { chosen, handlers } = useChartPointer({ placed, buckets: labels.length, left: LEFT, ...acts });
   const bottom = (placed.at(-1)?.base ?? 0) + AXIS_PX;
   const every = Math.max(1, Math.ceil(labels.length / Math.max(1, Math.floor(inner / LABEL_PX))));
   const summary = lanes.map((it) => laneSummary(it, count)).join(" ");
   return (
     <div class="chart" ref={box}>
-      <svg width={width} height={bottom} role="img" aria-label={summary}>
+      <svg width={width} height={bottom} role="img" aria-label={summary} {...handlers}>
+        {chosen === null ? null : (
+          <rect
+            class="chosen"
+            x={LEFT + chosen.first * step}
+            width={(chosen.last - chosen.first + 1) * step}
+            height={bottom - AXIS_PX}
+          />
+        )}
         {placed.map(({ lane, base, most, bars }) => (
           <g key={lane.name}>
             <text class="lane" x="0" y={base - 6}>
@@ -83,7 +94,7 @@ const Drawing = ({ lanes, labels }: ChartProps) => {
 };
 
 /** The same figures, for those who read them rather than see them, or copy them. */
-const AsTable = ({ lanes, labels }: ChartProps) => (
+const AsTable = ({ lanes, labels, hrefAt }: ChartProps) => (
   <details>
     <summary>Show as table</summary>
     <div class="scroll" tabIndex={0} role="region" aria-label="The figures of the chart">
@@ -102,11 +113,13 @@ const AsTable = ({ lanes, labels }: ChartProps) => (
           {labels.map((label, nth) => (
             <tr key={`${nth} ${label}`}>
               <th scope="row">{label}</th>
-              {lanes.map(({ name, values }) => {
+              {lanes.map(({ name, values }, lane) => {
                 const value = values[nth] ?? null;
+                const href = value === null || value === 0 ? null : (hrefAt?.(lane, nth) ?? null);
+                const text = value === null ? "–" : count(value);
                 return (
                   <td key={name} class="num">
-                    {value === null ? "–" : count(value)}
+                    {href === null ? text : <a href={href}>{text}</a>}
                   </td>
                 );
               })}

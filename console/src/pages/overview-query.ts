@@ -6,16 +6,37 @@ const DEFAULT_RANGE = "24h";
 export const rangeIn = (query: Readonly<Record<string, string>>): (typeof RANGES)[number]["value"] =>
   RANGES.find(({ value }) => value === query.range)?.value ?? DEFAULT_RANGE;
 
+/** What the figures of Overview are about: a relative range, or two moments. */
+export type Span = {
+  /** The relative range; null if the address has moments instead. */
+  readonly range: string | null;
+  readonly from?: string;
+  readonly to?: string;
+};
+
+const momentIn = (text: string | undefined): string | undefined =>
+  text !== undefined && Number.isFinite(Date.parse(text)) ? text : undefined;
+
+export const spanIn = (query: Readonly<Record<string, string>>): Span => {
+  const [from, to] = [momentIn(query.from), momentIn(query.to)];
+  if (from === undefined || to === undefined || query.range !== undefined) return { range: rangeIn(query) };
+  return { range: null, from, to };
+};
+
 const FIGURES = "admitted,delivered,blocked,held,failed,latency_p50_ms,latency_p99_ms";
 
+/** Without the entries that are undefined. */
+const given = (query: Readonly<Record<string, string | undefined>>): { readonly from?: string; readonly to?: string } =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+
 /** What the figures of Overview are asked for. */
-export const figuresQueries = (range: string, now: number) => {
-  const start = rangeStart(range, now);
-  const from = start === undefined ? {} : { from: start };
+export const figuresQueries = ({ range, from: first, to }: Span, now: number) => {
+  // A relative range ends now.
+  const asked = range === null ? given({ from: first, to }) : given({ from: rangeStart(range, now) });
   return {
-    all: { metric: FIGURES, by: "all", ...from },
-    gates: { metric: "blocked", by: "gate", ...from },
-    held: { metric: "held", by: "action", ...from },
+    all: { metric: FIGURES, by: "all", ...asked },
+    gates: { metric: "blocked", by: "gate", ...asked },
+    held: { metric: "held", by: "action", ...asked },
   } as const;
 };
 

@@ -3,11 +3,12 @@ import { count, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
-import { Breaking, Head, Section, Time } from "../../design/text.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
-import { hrefOf } from "../shell/addresses.ts";
+import { Breaking, Head, Section, Time, Zone } from "../../design/text.tsx";
+import { type AnswerOf, call } from "../api/api.ts";
+import { hrefOf, placeOfUrl } from "../shell/addresses.ts";
 import { waitingForMe } from "../shell/frame-state.ts";
 import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
 import type { Lane } from "./chart-lanes.ts";
@@ -26,9 +27,10 @@ import {
 } from "./figures.tsx";
 import { gateName } from "./gate-words.ts";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
+import { ApprovalsInRange } from "./overview-approvals.tsx";
 import { Budgets, useBudgets } from "./overview-budgets.tsx";
 import { NeedsAPerson } from "./overview-needs.tsx";
-import { ENDPOINTS_QUERY, figuresQueries, rangeIn } from "./overview-query.ts";
+import { ENDPOINTS_QUERY, figuresQueries, spanIn } from "./overview-query.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints">["data"][number];
 
@@ -80,10 +82,25 @@ const Chart = ({ stats }: { readonly stats: Stats }) => {
     ...lane,
     values: seriesOf(stats, metric)?.points.map((it) => it.value) ?? [],
   }));
-  const labels = (seriesOf(stats, "delivered")?.points ?? []).map(({ at }) => bucketLabel(at, stats));
+  const starts = (seriesOf(stats, "delivered")?.points ?? []).map(({ at }) => at);
+  const labels = starts.map((at) => bucketLabel(at, stats));
+  const endOf = (bucket: number): string => starts[bucket + 1] ?? stats.to;
+  /** The list of a figure, cut to one bucket. */
+  const hrefAt = (lane: number, bucket: number): string | null => {
+    const metric = LANES[lane]?.metric;
+    const [from, list] = [starts[bucket], metric === undefined ? null : seriesOf(stats, metric)?.list];
+    if (from === undefined || typeof list !== "string") return null;
+    const { path, query } = placeOfUrl(new URL(list, location.href));
+    return hrefOf(path.replace(/^\/v1/, ""), { ...query, from, to: endOf(bucket) });
+  };
   return (
     <Section title="Requests over time" beside={<span class="meta">Each lane has its own scale</span>}>
-      <LanesChart lanes={lanes} labels={labels} />
+      <LanesChart
+        lanes={lanes}
+        labels={labels}
+        hrefAt={hrefAt}
+        onRange={(first, last) => go(hrefOf("/overview", { from: starts[first], to: endOf(last) }))}
+      />
     </Section>
   );
 };
@@ -192,9 +209,10 @@ const Beginning = ({ onLoaded }: { readonly onLoaded: () => void }) => {
 
 /** What needs a person comes first, then whether all is well, and where not. */
 const Overview = ({ query }: PageProps) => {
-  const range = rangeIn(query);
+  const span = spanIn(query);
+  const range = span.range ?? `${span.from} ${span.to}`;
   const on = { topic: "events", id: null };
-  const queries = () => figuresQueries(range, Date.now());
+  const queries = () => figuresQueries(span, Date.now());
   const stats = useAnswer<Stats>({ key: `all ${range}`, on }, () => call("GET /v1/stats", { query: queries().all }));
   const gates = useAnswer<Stats>({ key: `gate ${range}`, on }, () => call("GET /v1/stats", { query: queries().gates }));
   const held = useAnswer<Stats>({ key: `held ${range}`, on }, () => call("GET /v1/stats", { query: queries().held }));
@@ -216,13 +234,13 @@ const Overview = ({ query }: PageProps) => {
           <>
             {stats.body === null ? null : (
               <span>
-                <Time at={stats.body.from} /> to now
+                <Time at={stats.body.from} /> to {span.to === undefined ? "now" : <Time at={stats.body.to} />}
               </span>
             )}
-            <span>{me.value?.account.time_zone}</span>
+            <Zone />
           </>
         }
-        acts={<RangeNav path="/overview" range={range} />}
+        acts={<RangeNav path="/overview" range={span.range} />}
       />
       {isQuiet ? <Beginning onLoaded={() => setBegun(true)} /> : null}
       <NeedsAPerson isShown={isReady} onLoaded={() => setLoaded(true)} />
@@ -276,6 +294,7 @@ const Overview = ({ query }: PageProps) => {
           )}
         </div>
       ) : null}
+      {stats.body === null || !isReady ? null : <ApprovalsInRange from={stats.body.from} to={stats.body.to} />}
     </>
   );
 };

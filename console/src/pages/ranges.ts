@@ -16,6 +16,15 @@ export const thisMinute = (now: number): { readonly from: string; readonly to: s
   return { from: new Date(start).toISOString(), to: new Date(start + MINUTE_MS).toISOString() };
 };
 
+/** The filter by time of a list: relative, or two moments. */
+export const timeFilter = (label: string) => ({
+  name: "range",
+  label,
+  choices: RANGES,
+  expects: "Choose one of 1 h, 24 h, 7 d and 30 d.",
+  startOf: (range: string) => rangeStart(range, Date.now()),
+});
+
 /** The first moment of the range, on a whole minute; undefined for a range that is not known. */
 export const rangeStart = (range: string, now: number): string | undefined => {
   const hours = Object.hasOwn(HOURS, range) ? HOURS[range] : undefined;

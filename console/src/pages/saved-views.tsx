@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
 import { toast } from "../../design/toast.tsx";
@@ -62,6 +62,12 @@ type ViewsProps = {
 /** Addresses with a name, as tabs over a list: those that every account has, one's own, and what others share. */
 export const SavedViews = ({ fixed, address }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false);
+  const tabs = useRef<HTMLElement>(null);
+  // On a narrow window the tabs scroll, and the current one may stand beyond the edge.
+  useLayoutEffect(() => {
+    const here = tabs.current?.querySelector<HTMLElement>("[aria-current]");
+    if (tabs.current && here) tabs.current.scrollLeft = here.offsetLeft - tabs.current.offsetLeft;
+  }, [address]);
   const [list = "/"] = address.split("?");
   const isOfList = (it: FixedView): boolean => it.address === list || it.address.startsWith(`${list}?`);
   const own = (preferences.value?.views ?? []).filter(isOfList);
@@ -77,7 +83,7 @@ export const SavedViews = ({ fixed, address }: ViewsProps) => {
   };
   return (
     <div class="views">
-      <nav class="tabs" aria-label="Views">
+      <nav class="tabs" aria-label="Views" ref={tabs}>
         {[...fixed, ...own, ...others].map((it) => (
           <a
             key={`${it.name} ${it.address}`}

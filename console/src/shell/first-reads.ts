@@ -4,9 +4,10 @@ import { pathOf, type Query, searchOf } from "../api/call-address.ts";
 import { LISTED_KINDS } from "../api/listed-kinds.ts";
 import type { Right } from "../api/roles.ts";
 import { todayQuery } from "../pages/agents-query.ts";
+import { queueQuery } from "../pages/approval-query.ts";
 import { queryOf as auditQuery } from "../pages/audit-query.ts";
 import { COUNTED, queryOf as eventsQuery } from "../pages/event-query.ts";
-import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, rangeIn } from "../pages/overview-query.ts";
+import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, spanIn } from "../pages/overview-query.ts";
 
 type ReadName = Extract<CallName, `GET ${string}`>;
 type Asked<Name extends ReadName> = { readonly params?: Api[Name]["params"]; readonly query?: Api[Name]["query"] };
@@ -46,9 +47,8 @@ const records = ({ query }: Opened): readonly FirstRead[] => [
 ];
 
 const approvals = ({ params: { id }, query }: Opened): readonly FirstRead[] => {
-  const which = query.for === "all" || query.for === "decided" ? query.for : "me";
   return [
-    read("GET /v1/approvals", { query: { for: which, titles: "true", limit: 50 } }),
+    read("GET /v1/approvals", { query: { ...queueQuery(query), limit: 50 } }),
     ...(id === undefined ? [] : [read("GET /v1/approvals/{id}", { params: { id } })]),
     read("GET /v1/approvals", { query: { for: "all", limit: 100 } }),
     read("GET /v1/approvals", { query: { for: "decided", limit: 100 } }),
@@ -69,7 +69,7 @@ const POLICY_USES: readonly FirstRead[] = [
  */
 const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]>> = {
   "/overview": ({ query, now }) => {
-    const { all, gates, held } = figuresQueries(rangeIn(query), now);
+    const { all, gates, held } = figuresQueries(spanIn(query), now);
     return [
       read("GET /v1/attention"),
       ...[all, gates, held].map((asked) => read("GET /v1/stats", { query: asked })),
