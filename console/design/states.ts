@@ -32,6 +32,7 @@ const STATES: Readonly<Record<string, State>> = {
   recorded: state("Recorded only", "recorded", "mute"),
   expired: state("Expired", "expired", "mute"),
   cancelled: state("Cancelled", "cancelled", "mute"),
+  void: state("Void", "cancelled", "mute"),
   rolled_back: ROLLED_BACK,
   compensated: state("Undone", "rolledback", "mute"),
   rollback_incomplete: NEEDS_UNDO,

@@ -110,6 +110,11 @@ const inBrowser = (binary: string): void => {
       ...{ action: "refund.create", payload: { amount: 1_310, customer: { name: "Hana" } } },
       ...{ run_id: "ticket-88213", wait_ms: 0 },
     });
+    // A row that comes after the page would wait behind the bar.
+    await until("it is listed", async () => {
+      const { data } = (await client.call("GET", "/v1/approvals?for=all")).body;
+      return data.some(({ id }: { readonly id: string }) => id === body.approval_id);
+    });
     await page.open(`${program.url}/approvals?for=all`);
     await until("the row has its sentence", () =>
       page.evaluate<boolean>(
@@ -215,6 +220,31 @@ const inBrowser = (binary: string): void => {
     for (const text of ["A step of it cannot be undone.", "mail.send", "cannot be undone", "undone by refund.undo"])
       await page.shows(text);
     await page.shows("Refund €5.00 to Ida");
+  });
+
+  test("a bundle of fifty steps shows the one that cannot be undone at 360 px, without anything being opened", async () => {
+    const steps = Array.from({ length: 49 }, (_, at) => ({
+      action: "refund.create",
+      payload: { amount: 1, customer: { name: `Customer ${at + 1}` }, card: "1" },
+    }));
+    const irreversible = { action: "mail.send", payload: { text: "the last" } };
+    const { body } = await agent.bundle("fifty", [...steps, irreversible], { name: "month-end" });
+    const id = await until("it is held", async () => {
+      const found = await client.call("GET", `/v1/bundles/${body.id ?? body.bundle_id}`);
+      return found.body.approval_id;
+    });
+    await page.shaped({ width: 360, height: 700 });
+    await opened(id);
+    await page.shows("A step of it cannot be undone.");
+    await until("every step is there, and the last is marked", () =>
+      page.evaluate<boolean>(`(() => {
+        const seen = [...document.querySelectorAll("main :is(li, tr)")].filter((it) => it.checkVisibility());
+        const of = (name) => seen.filter((it) => it.innerText.includes(name));
+        return of("mail.send").some((it) => it.innerText.includes("cannot be undone")) && of("Customer 49").length > 0;
+      })()`),
+    );
+    assert.ok((await overflow(page)) <= 0);
+    await page.shaped({});
   });
 
   test("the card fits six widths, in two schemes, and axe finds nothing", async () => {

@@ -39,6 +39,20 @@ test("every state has a mark that is drawn, and only a good end is green", () =>
   assert.equal(stateOf("constructor"), { word: "constructor", mark: "unknown", role: "wait" });
 });
 
+test("in grey every state can be told apart: no two marks have one drawing, and no mark has two meanings", () => {
+  const drawings = new Map<string, string>();
+  for (const { mark } of allStates()) {
+    const drawing = new RegExp(`<symbol[^>]* id="m-${mark}"[^>]*>(.*?)</symbol>`, "s").exec(SYMBOLS)?.[1] ?? "";
+    assert.ok(drawing.length > 10, mark);
+    const same = drawings.get(drawing);
+    assert.ok(same === undefined || same === mark, `${mark} is drawn as ${same}`);
+    drawings.set(drawing, mark);
+  }
+  for (const one of allStates())
+    for (const other of allStates())
+      if (one.mark === other.mark) assert.is(one.role, other.role, `${one.word}, ${other.word}`);
+});
+
 test("the same digest has the same drawing, and another bit has another", () => {
   const digest = "63e725625912511d70cbb00953a341819704e1901354fd7f844f08b057809347";
   assert.equal(sealDrawing(digest), sealDrawing(digest));

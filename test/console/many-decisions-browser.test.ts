@@ -28,8 +28,29 @@ const inBrowser = (binary: string): void => {
 
   const shown = (): Promise<string> =>
     page.evaluate<string>("document.querySelector('.deed .bigtitle')?.innerText ?? ''");
+  const shownId = (): Promise<string> => page.evaluate<string>("document.querySelector('.deed .id')?.title ?? ''");
   const focused = () => keys.focused();
   const letter = (key: string): Promise<void> => page.write(key);
+
+  /** One sentence, a statement longer than the screen, a request without a sentence, and a bundle. */
+  const askFor: readonly ((nth: number) => Promise<unknown>)[] = [
+    (nth) =>
+      agent.execute(`k-${nth}`, {
+        ...{ action: "refund.create", wait_ms: 0 },
+        payload: { amount: nth, order: `o-${nth}` },
+      }),
+    (nth) =>
+      agent.execute(`k-${nth}`, {
+        ...{ action: "data.update", wait_ms: 0 },
+        payload: { sql: `UPDATE t SET a = ${nth}\n${" OR b = 1\n".repeat(60)}` },
+      }),
+    (nth) => agent.execute(`k-${nth}`, { action: "refund.undo", payload: { nth }, wait_ms: 0 }),
+    (nth) =>
+      agent.bundle(`b-${nth}`, [
+        { action: "refund.create", payload: { amount: nth, order: `b-${nth}` } },
+        { action: "data.update", payload: { sql: "SELECT 1" } },
+      ]),
+  ];
 
   test.before(async () => {
     [program, page, target] = await Promise.all([startProgram(), openBrowser(binary), receiver()]);
@@ -38,12 +59,17 @@ const inBrowser = (binary: string): void => {
     const { id } = await client.make("/v1/endpoints", { name: "bank", url: target.url });
     const cost = { pointer: "/amount" };
     await defineAction(client, "refund.create", id, { title: "Refund {/amount|eur} for order {/order}", cost });
+    await defineAction(client, "data.update", id, { reversibility: "irreversible" });
+    await defineAction(client, "refund.undo", id);
     const policy = await client.make("/v1/policies", { name: "all", approval: { expires_after_s: 3_600 } });
     agent = await registerAgent(program.url, client, { policy_id: policy.id });
     for (let nth = 1; nth <= DECISIONS; nth += 1) {
-      const payload = { amount: nth, order: `o-${nth}` };
-      await agent.execute(`k-${nth}`, { action: "refund.create", payload, wait_ms: 0 });
+      await askFor[nth % askFor.length]?.(nth);
     }
+    await until("all are listed", async () => {
+      const { body } = await client.call("GET", "/v1/approvals?status=pending&total=true&limit=1");
+      return body.total === DECISIONS;
+    });
     await openSignedIn(page, program.url, { who: WHO, path: "/approvals" });
     await page.shows("If you approve");
   });
@@ -59,8 +85,8 @@ const inBrowser = (binary: string): void => {
     const meant = new Map<string, string>();
     const began = performance.now();
     for (let nth = 1; nth <= DECISIONS; nth += 1) {
-      const title = await until(`request ${nth} is shown, after ${[...meant.keys()].at(-1)}`, async () => {
-        const now = await shown();
+      const id = await until(`request ${nth} is shown, after ${[...meant.keys()].at(-1)}`, async () => {
+        const now = await shownId();
         return now !== "" && !meant.has(now) ? now : null;
       });
       const isRejected = nth % REJECTED_EVERY === 0;
@@ -85,7 +111,7 @@ const inBrowser = (binary: string): void => {
         await page.key("Enter");
         await page.shows("Approved.");
       }
-      meant.set(title, isRejected ? "reject" : "approve");
+      meant.set(id, isRejected ? "reject" : "approve");
       if (nth === DECISIONS) break;
       await until("the next one has the focus", async () => (await focused()) === "Next request");
       await page.key("Enter");
@@ -97,7 +123,7 @@ const inBrowser = (binary: string): void => {
     for (const { id } of body.data) {
       const one = (await client.call("GET", `/v1/approvals/${id}`)).body;
       assert.is(one.votes.length, 1);
-      decided.set(one.title, one.votes[0].decision);
+      decided.set(id, one.votes[0].decision);
     }
     assert.equal([...decided].sort(), [...meant].sort());
   });

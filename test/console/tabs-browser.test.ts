@@ -108,8 +108,10 @@ const inBrowser = (binary: string): void => {
     await until("all are delivered", async () => (await total()) === EVENTS + 1);
     await page.open(program.url + path);
     await page.shows(`${EVENTS + 1} match`);
-    const rows = await page.evaluate<readonly string[]>(ROWS);
-    assert.is(rows.length, EVENTS + 1);
+    const rows = await until("all rows are drawn", async () => {
+      const all = await page.evaluate<readonly string[]>(ROWS);
+      return all.length === EVENTS + 1 ? all : null;
+    });
     await page.evaluate("scrollTo(0, 600); undefined");
     await until("it is scrolled", () => page.evaluate<boolean>("scrollY === 600"));
     await page.evaluate(`document.querySelector('tr[data-key="${rows[20]}"] a').click()`);
@@ -120,7 +122,12 @@ const inBrowser = (binary: string): void => {
     assert.is(await page.evaluate("location.pathname + location.search"), path);
     await colleague.open(await page.evaluate<string>("location.href"));
     await colleague.shows(`${EVENTS + 1} match`);
-    assert.equal(await colleague.evaluate(ROWS), rows);
+    // How many match is known a moment before the rows are drawn.
+    const seen = await until("the rows are drawn", async () => {
+      const all = await colleague.evaluate<readonly string[]>(ROWS);
+      return all.length === rows.length ? all : null;
+    });
+    assert.equal(seen, rows);
   });
 
   test("what is copied has its times in UTC, and hovering and printing say the same", async () => {
@@ -143,11 +150,17 @@ const inBrowser = (binary: string): void => {
 
   test("each page with times names their zone, and each time has the moment in UTC", async () => {
     const { delivered } = scene.events;
+    const approval = await heldEvent("with-times");
+    const [record] = (await ana.session("GET", "/v1/audit?limit=1")).body.data;
+    const filter = { status: "failed" };
+    const replay = await ana.session("POST", "/v1/replays", { filter }, { "idempotency-key": "with-times" });
     const paths = [
       ...["/events", `/events/${delivered}`, "/approvals?for=all", "/bundles", `/bundles/${scene.bundles.committed}`],
       ...["/sources", `/sources/${scene.source.id}`, "/endpoints", `/endpoints/${scene.endpointId}`],
       ...["/agents", `/agents/${scene.agent.id}`, "/policies", `/policies/${scene.policyId}`, "/audit"],
-      ...["/settings/members", "/settings/keys", "/settings/sessions"],
+      ...["/settings/members", "/settings/keys", "/settings/sessions", "/overview", "/usage", "/replays"],
+      ...[`/approvals/${approval}`, `/audit/${record.index}`, `/replays/${replay.body.id}`, "/approvals?for=any"],
+      ...[`/policies/${scene.policyId}?tab=versions`, `/policies/${scene.policyId}?tab=today`],
     ];
     for (const path of paths) {
       await page.open(program.url + path);
