@@ -9,6 +9,7 @@ import { type Problem, problem } from "../streams/problems.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { Authenticate, PresentedCredential } from "./authenticate.ts";
 import type { ChangeAllowance } from "./change-allowance.ts";
+import { compressedAnswer } from "./compressed-answer.ts";
 import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
 import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
@@ -283,7 +284,12 @@ const respond =
       const called = { route, request, closing: left?.signal ?? closing };
       const keyed = await answerUnderKey(called, deps);
       if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendAnswer(reply, keyed);
-      return sendAnswer(reply, await handled(called, deps, newCommand(deps.randomness)));
+      const answer = await handled(called, deps, newCommand(deps.randomness));
+      const { method, principal, headers } = request;
+      return sendAnswer(
+        reply,
+        await compressedAnswer(answer, { method, principal, acceptEncoding: headers["accept-encoding"]?.toString() }),
+      );
     } finally {
       left?.release();
     }
