@@ -47,9 +47,12 @@ const askDirectory = async (): Promise<void> => {
   }
 };
 
+/** The kinds that the directory knows by the prefixes of their ids; a session, say, has no name. */
+const isOfDirectory = (id: string): boolean => /^(mem|key|agt|src|end|pol|act)_/.test(id);
+
 /** Members, keys and removed things are in no list that everybody may read; the directory has the names of all. */
 const look = (id: string): void => {
-  if (askedFor.has(id) || !id.includes("_")) return;
+  if (askedFor.has(id) || !isOfDirectory(id)) return;
   askedFor.add(id);
   if (next.length === 0) setTimeout(() => void askDirectory());
   next.push(id);
@@ -72,7 +75,7 @@ export const useNames = (): ((id: string | null) => string | null) => {
 
 /** False while the name is asked for: what is drawn with it would move when it comes. */
 export const isNameSettled = (id: string | undefined): boolean => {
-  if (id === undefined || !id.includes("_") || names.value.has(id) || answered.value.has(id)) return true;
+  if (id === undefined || !isOfDirectory(id) || names.value.has(id) || answered.value.has(id)) return true;
   look(id);
   return false;
 };

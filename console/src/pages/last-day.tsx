@@ -7,7 +7,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import type { Lane } from "./chart-lanes.ts";
 import { listHref, type Series, type Stats, Sum, seriesOf } from "./figures.tsx";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
-import { rangeStart } from "./ranges.ts";
+import { lastDayQuery } from "./last-day-query.ts";
 
 type Shown = {
   readonly metric: Series["metric"];
@@ -26,12 +26,7 @@ const LANES: readonly Shown[] = [
 /** What became of a thing's requests in the last 24 hours, each figure with the list that adds up to it. */
 export const LastDay = ({ by, id }: { readonly by: "endpoint" | "source"; readonly id: string }) => {
   const stats = useAnswer<Stats>({ key: `${by} ${id}`, on: { topic: "events", id: null } }, () =>
-    call("GET /v1/stats", {
-      query: {
-        ...{ metric: LANES.map(({ metric }) => metric).join(","), by, key: id, step: "1h" },
-        from: rangeStart("24h", Date.now()) ?? "",
-      },
-    }),
+    call("GET /v1/stats", { query: lastDayQuery({ by, id }, Date.now()) }),
   );
   const { body } = stats;
   return (

@@ -7,6 +7,7 @@ import { todayQuery } from "../pages/agents-query.ts";
 import { queueQuery } from "../pages/approval-query.ts";
 import { queryOf as auditQuery } from "../pages/audit-query.ts";
 import { COUNTED, queryOf as eventsQuery } from "../pages/event-query.ts";
+import { lastDayQuery } from "../pages/last-day-query.ts";
 import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, spanIn } from "../pages/overview-query.ts";
 
 type ReadName = Extract<CallName, `GET ${string}`>;
@@ -93,9 +94,20 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   "/replays": () => [list("replays")],
   "/replays/{id}": ({ params: { id = "" } }) => [read("GET /v1/replays/{id}", { params: { id } })],
   "/sources": () => [list("sources"), read("GET /v1/capabilities")],
-  "/sources/{id}": ({ params: { id = "" } }) => [read("GET /v1/sources/{id}", { params: { id } })],
+  "/sources/{id}": ({ params: { id = "" }, now }) => [
+    read("GET /v1/sources/{id}", { params: { id } }),
+    read("GET /v1/stats", { query: lastDayQuery({ by: "source", id }, now) }),
+  ],
   "/endpoints": () => [read("GET /v1/endpoints", { query: { limit: 100 } })],
-  "/endpoints/{id}": ({ params: { id = "" } }) => [read("GET /v1/endpoints/{id}", { params: { id } })],
+  "/endpoints/{id}": ({ params: { id = "" }, now }) => [
+    read("GET /v1/endpoints/{id}", { params: { id } }),
+    read("GET /v1/stats", { query: lastDayQuery({ by: "endpoint", id }, now) }),
+    read("GET /v1/events", { query: { endpoint_id: id, status: "failed", limit: 1 } }),
+    read("GET /v1/sources", { query: { limit: 100 } }),
+    read("GET /v1/actions", { query: { limit: 100 } }),
+    only("admin", read("GET /v1/policies", { query: { limit: 100 } })),
+    only("admin", read("GET /v1/events", { query: { endpoint_id: id, status: "held", limit: 1, total: "true" } })),
+  ],
   "/agents": ({ query, now }) =>
     query.tab === "actions"
       ? []
