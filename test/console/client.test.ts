@@ -3,10 +3,12 @@ import * as assert from "uvu/assert";
 import { pathOf, searchOf } from "../../console/src/api/call-address.ts";
 import { Calls } from "../../console/src/api/calls.ts";
 import { EarlyReads } from "../../console/src/api/early-reads.ts";
+import { KeptAnswers } from "../../console/src/api/kept-answers.ts";
 import {
   firstPage,
   ROWS_MAX,
   refreshed,
+  returned,
   WAITING_MAX,
   withAsked,
   withMore,
@@ -62,6 +64,34 @@ const callsWith = (
   return { calls, sent, behind, heard };
 };
 const written = (position: string) => new Response("{}", { headers: { "countersign-position": position } });
+
+test("a list to which the reader returns keeps its rows in place, and tells what came and what left", () => {
+  const rows = (...ids: readonly string[]) => ids.map((id) => ({ id }));
+  const keyOf = ({ id }: { readonly id: string }): string => id;
+  const before = firstPage({ data: rows("d", "c", "b", "a"), next_cursor: "x" });
+  const now = returned(before, { data: rows("e", "d", "b", "a"), next_cursor: "y" }, keyOf);
+  assert.equal([now.rows.map(keyOf), now.waiting.map(keyOf), [...now.left]], [["d", "c", "b", "a"], ["e"], ["c"]]);
+  const pushed = returned(before, { data: rows("f", "e", "d", "c"), next_cursor: "y" }, keyOf);
+  assert.equal([pushed.waiting.map(keyOf), [...pushed.left]], [["f", "e"], []], "b and a are on the next page");
+  const all = returned(
+    firstPage({ data: rows("b", "a"), next_cursor: null }),
+    { data: rows("a"), next_cursor: null },
+    keyOf,
+  );
+  assert.equal([...all.left], ["b"]);
+  assert.is(returned(before, { data: rows("z", "y", "x", "w"), next_cursor: "y" }, keyOf).hasGap, true);
+});
+
+test("what pages showed is kept up to a number, the newest used longest, and forgotten at once", () => {
+  const kept = new KeptAnswers(2);
+  kept.keep("a", 1);
+  kept.keep("b", 2);
+  assert.is(kept.of("a"), 1);
+  kept.keep("c", 3);
+  assert.equal([kept.of("a"), kept.of("b"), kept.of("c")], [1, null, 3]);
+  kept.clear();
+  assert.is(kept.of("a"), null);
+});
 
 test("reads of the same at a time are one call, but not over a change that was heard of", async () => {
   const { calls, sent, heard } = callsWith([new Response("1"), new Response("2"), new Response("3")]);

@@ -4,6 +4,7 @@ import { heard } from "../live/stream.ts";
 import { pathOf, type Query, searchOf } from "./call-address.ts";
 import { type Answered, Calls, type Method } from "./calls.ts";
 import { earlyReads } from "./early-reads.ts";
+import { keptAnswers } from "./kept-answers.ts";
 
 export type CallName = keyof Api & `${Method} /v1/${string}`;
 export type AnswerOf<Name extends CallName> = Api[Name]["answer"];
@@ -71,9 +72,9 @@ export const callText = async <Name extends CallName>(
   // The description of the API says that they are texts and numbers.
   const address = pathOf(path, (params ?? {}) as Readonly<Record<string, string>>);
   const asked = (query ?? {}) as Query;
-  return method === "GET"
-    ? calls.read(address, asked)
-    : calls.send(method, address + searchOf(asked), body ?? undefined);
+  if (method === "GET") return calls.read(address, asked);
+  keptAnswers.clear();
+  return calls.send(method, address + searchOf(asked), body ?? undefined).finally(() => keptAnswers.clear());
 };
 
 /** Calls the API: `call("GET /v1/events/{id}", { params: { id } })`. The types are those of its OpenAPI document. */

@@ -57,6 +57,23 @@ export const refreshed = <Row>(state: ListState<Row>, page: Page<Row>, keyOf: Ke
   };
 };
 
+/**
+ * A list that was shown before, and the first page of the same list now: rows change in place, new ones wait, and those
+ * that should be on the page and are not have left. Between rows that have nothing in common with the page there is a gap.
+ */
+export const returned = <Row>(state: ListState<Row>, page: Page<Row>, keyOf: KeyOf<Row>): ListState<Row> => {
+  const now = refreshed(state, page, keyOf);
+  const there = new Set(page.data.map(keyOf));
+  // New rows push older ones off the page; without a next page, all rows are on it.
+  const least =
+    page.next_cursor === null ? state.rows.length : page.data.length - (now.waiting.length - state.waiting.length);
+  const gone = state.rows
+    .slice(0, least)
+    .map(keyOf)
+    .filter((key) => !there.has(key));
+  return now.hasGap ? now : { ...now, left: new Set([...now.left, ...gone]) };
+};
+
 /** Rows that were asked for by their keys; those that the answer lacks are gone, or are of another filter. */
 export const withAsked = <Row>(
   state: ListState<Row>,

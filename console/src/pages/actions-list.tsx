@@ -35,6 +35,7 @@ export const ActionsList = () => {
   const name = useNames();
   const list = useList<Action>({
     filter: "",
+    isKept: true,
     topic: "actions",
     keyOf: (row) => row.name,
     page: (cursor) => call("GET /v1/actions", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),

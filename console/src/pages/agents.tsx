@@ -79,6 +79,7 @@ const AgentsList = () => {
   const today = useToday();
   const list = useList<Row>({
     filter: "",
+    isKept: true,
     topic: "agents",
     keyOf: ({ id }) => id,
     page: (cursor) => call("GET /v1/agents", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),

@@ -193,6 +193,7 @@ const Records = ({ params, query }: PageProps) => {
     call("GET /v1/audit", { query: { ...queryOf(query), limit, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: hrefOf("", set),
+    isKept: true,
     topic: null,
     keyOf: ({ index }) => String(index),
     page: (cursor) => page(cursor, 50),

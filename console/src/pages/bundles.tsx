@@ -73,6 +73,7 @@ const Bundles = ({ query }: PageProps) => {
     });
   const list = useList<Row>({
     filter: status,
+    isKept: true,
     topic: "bundles",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),

@@ -56,6 +56,7 @@ const COLUMNS: readonly Column<Row>[] = [
 const Endpoints = () => {
   const list = useList<Row>({
     filter: "",
+    isKept: true,
     topic: "endpoints",
     keyOf: ({ id }) => id,
     page: (cursor) => call("GET /v1/endpoints", { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),

@@ -163,6 +163,7 @@ const Events = ({ query }: PageProps) => {
   const [total, setTotal] = useState<string | null>(null);
   const list = useList<Row>({
     filter,
+    isKept: true,
     topic: "events",
     keyOf: (row) => row.id,
     page: async (cursor) => {

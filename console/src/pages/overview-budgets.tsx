@@ -36,6 +36,7 @@ export const useBudgets = (): Shown<Policies> =>
   useAnswer<Policies>(
     {
       key: "budgets",
+      isKept: true,
       on: [
         { topic: "events", id: null },
         { topic: "policies", id: null },

@@ -68,8 +68,9 @@ type NeedsProps = {
 
 /** What needs a person, the worst first. */
 export const NeedsAPerson = ({ isShown, onLoaded }: NeedsProps) => {
-  const shown = useAnswer<Attention>({ key: "attention", on: { topic: "events", id: null }, everyMs: REFRESH_MS }, () =>
-    call("GET /v1/attention"),
+  const shown = useAnswer<Attention>(
+    { key: "attention", isKept: true, on: { topic: "events", id: null }, everyMs: REFRESH_MS },
+    () => call("GET /v1/attention"),
   );
   const isLoaded = shown.body !== null || shown.problem !== null;
   useEffect(() => {

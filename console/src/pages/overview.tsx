@@ -213,10 +213,18 @@ const Overview = ({ query }: PageProps) => {
   const range = span.range ?? `${span.from} ${span.to}`;
   const on = { topic: "events", id: null };
   const queries = () => figuresQueries(span, Date.now());
-  const stats = useAnswer<Stats>({ key: `all ${range}`, on }, () => call("GET /v1/stats", { query: queries().all }));
-  const gates = useAnswer<Stats>({ key: `gate ${range}`, on }, () => call("GET /v1/stats", { query: queries().gates }));
-  const held = useAnswer<Stats>({ key: `held ${range}`, on }, () => call("GET /v1/stats", { query: queries().held }));
-  const endpoints = useAnswer({ key: "endpoints", on }, () => call("GET /v1/endpoints", { query: ENDPOINTS_QUERY }));
+  const stats = useAnswer<Stats>({ key: `all ${range}`, on, isKept: true }, () =>
+    call("GET /v1/stats", { query: queries().all }),
+  );
+  const gates = useAnswer<Stats>({ key: `gate ${range}`, on, isKept: true }, () =>
+    call("GET /v1/stats", { query: queries().gates }),
+  );
+  const held = useAnswer<Stats>({ key: `held ${range}`, on, isKept: true }, () =>
+    call("GET /v1/stats", { query: queries().held }),
+  );
+  const endpoints = useAnswer({ key: "endpoints", on, isKept: true }, () =>
+    call("GET /v1/endpoints", { query: ENDPOINTS_QUERY }),
+  );
   const budgets = useBudgets();
   const sorted = worstFirst(endpoints.body?.data ?? []);
   // All is asked for at once and drawn together, because a part that comes later would move those below it.

@@ -110,6 +110,7 @@ const Policies = () => {
   );
   const list = useList<Policy>({
     filter: "",
+    isKept: true,
     topic: "policies",
     keyOf: ({ id }) => id,
     page: (cursor) =>

@@ -117,6 +117,7 @@ const Replays = () => {
     call("GET /v1/replays", { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: "",
+    isKept: true,
     topic: "replays",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),

@@ -42,6 +42,7 @@ const Sources = () => {
   const { label } = useProviderLabels();
   const list = useList<Row>({
     filter: "",
+    isKept: true,
     topic: "sources",
     keyOf: ({ id }) => id,
     page: (cursor) => call("GET /v1/sources", { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),

@@ -1,7 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
+import { keptAnswers } from "../api/kept-answers.ts";
 import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
+import { place } from "./router.ts";
 
 export type Shown<T> = {
   readonly body: T | null;
@@ -20,6 +22,8 @@ type Live = {
   readonly key: string;
   /** Frames after which it is read again; null if it does not change while it is open. */
   readonly on: Told | readonly Told[] | null;
+  /** Shown again as it was when the reader returns to the page, until it is read; not for what somebody decides by. */
+  readonly isKept?: true;
   /** It is read at most this often, however much changes; left out: once a second. */
   readonly everyMs?: number;
 };
@@ -32,18 +36,26 @@ export const NOT_ASKED = { ok: true, body: null } as const;
 const NOTHING = { body: null, problem: null, since: null } as const;
 
 /** One thing of the API, read again when the stream says that it changed. What was loaded stays while a read fails. */
-export const useAnswer = <T>({ key, on, everyMs = REFRESH_MS }: Live, read: () => Promise<Answered<T>>): Shown<T> => {
-  const [known, setKnown] = useState<Known<T>>({ ...NOTHING, key });
+export const useAnswer = <T>(
+  { key, on, isKept, everyMs = REFRESH_MS }: Live,
+  read: () => Promise<Answered<T>>,
+): Shown<T> => {
+  const name = `${place.peek().path} ${key}`;
+  const before = (): Known<T> => (isKept === true ? keptAnswers.of<Known<T>>(name) : null) ?? { ...NOTHING, key };
+  const [known, setKnown] = useState<Known<T>>(before);
   const [asked, setAsked] = useState(0);
   // What belongs to another key is not shown, not even until the first answer.
-  const { body, problem, since } = known.key === key ? known : NOTHING;
+  const { body, problem, since } = known.key === key ? known : before();
   // It is asked for before the page is painted, which takes long on a slow machine.
   useLayoutEffect(() => {
     let isGone = false;
     void Promise.all([read(), namesRead()]).then(([answer]) => {
       if (isGone) return;
-      if (answer.ok) setKnown({ key, body: answer.body, problem: null, since: new Date().toISOString() });
-      else setKnown((before) => ({ ...(before.key === key ? before : NOTHING), key, problem: answer.problem }));
+      if (answer.ok) {
+        const now = { key, body: answer.body, problem: null, since: new Date().toISOString() };
+        if (isKept === true) keptAnswers.keep(name, now);
+        setKnown(now);
+      } else setKnown((shown) => ({ ...(shown.key === key ? shown : before()), problem: answer.problem }));
     });
     return () => {
       isGone = true;

@@ -1,11 +1,13 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
+import { keptAnswers } from "../api/kept-answers.ts";
 import {
   EMPTY_LIST,
   firstPage,
   type ListState,
   type Page,
   refreshed,
+  returned,
   withAsked,
   withMore,
   withWaiting,
@@ -14,7 +16,7 @@ import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
 import { waitingRows } from "./frame-state.ts";
 import { keysOnScreen } from "./keys-on-screen.ts";
-import { scrollTarget } from "./router.ts";
+import { place, scrollTarget } from "./router.ts";
 
 type ListDeps<Row> = {
   /** Names the filter: another one begins anew. */
@@ -28,7 +30,14 @@ type ListDeps<Row> = {
   /** Several rows by their ids, in place of `one`; the answer lacks those that are gone. */
   readonly some?: (ids: readonly string[]) => Promise<Answered<Page<Row>>>;
   readonly matches: (row: Row) => boolean;
+  /** Shown again as it was when the reader returns to the page, until it is read; not for what somebody decides by. */
+  readonly isKept?: true;
 };
+
+type Kept<Row> = { readonly state: ListState<Row>; readonly since: string };
+
+/** Of a list that is shown again, no more than its first page is kept. */
+const KEPT_ROWS = 100;
 
 export type ShownList<Row> = {
   readonly state: ListState<Row>;
@@ -69,9 +78,16 @@ const rowsOf = async <Row>(
 
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
 export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
-  const { filter, topic, keyOf } = deps;
-  const [state, setState] = useState<ListState<Row>>(EMPTY_LIST);
-  const [facts, setFacts] = useState({ isLoaded: false, isLoading: true, problem: null as Problem | null, since: "" });
+  const { filter, topic, keyOf, isKept } = deps;
+  const name = `${place.peek().path} list ${filter}`;
+  const kept = (): Kept<Row> | null => (isKept === true ? keptAnswers.of<Kept<Row>>(name) : null);
+  const [state, setState] = useState<ListState<Row>>(() => kept()?.state ?? EMPTY_LIST);
+  const [facts, setFacts] = useState(() => ({
+    isLoaded: kept() !== null,
+    isLoading: true,
+    problem: null as Problem | null,
+    since: kept()?.since ?? "",
+  }));
   const latest = useRef({ deps, state, generation: 0 });
   latest.current.deps = deps;
   latest.current.state = state;
@@ -91,9 +107,13 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   };
   const begin = (): void => {
     latest.current.generation += 1;
-    setFacts((before) => ({ ...before, isLoaded: false, isLoading: true, problem: null }));
+    const before = kept();
+    setFacts({ isLoaded: before !== null, isLoading: true, problem: null, since: before?.since ?? "" });
+    if (before !== null) setState(before.state);
     void read(undefined, (page) => {
-      setState(firstPage(page));
+      if (isKept === true && page.data.length <= KEPT_ROWS)
+        keptAnswers.keep(name, { state: firstPage(page), since: new Date().toISOString() });
+      setState(before === null ? firstPage(page) : (now) => returned(now, page, keyOf));
       if (scrollTarget.value !== null) requestAnimationFrame(() => scrollTo(0, scrollTarget.value ?? 0));
       requestAnimationFrame(() => {
         scrollTarget.value = null;
