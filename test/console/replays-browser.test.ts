@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { planText } from "../../console/src/pages/replay-text.ts";
+import { violations } from "../support/accessibility.ts";
 import { defineAction, registerAgent } from "../support/agent.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
@@ -117,6 +119,32 @@ const inBrowser = (binary: string): void => {
       await until("the replay is there again", () => page.evaluate<boolean>(`location.pathname === "${path}"`));
       await page.shows("Its events");
     }
+  });
+
+  test("a plan is made for what a list of events shows, and its filter is in the address", async () => {
+    const { data } = (await client.call("GET", "/v1/endpoints")).body;
+    const { id } = data.find(({ name }: { readonly name: string }) => name === "erp-bridge");
+    await page.open(`${program.url}/events?status=failed&endpoint_id=${id}&range=24h`);
+    const many = (await client.call("GET", `/v1/events?status=failed&endpoint_id=${id}&total=true`)).body.total;
+    await page.shows(`${many} match`);
+    await page.click("Replay all that match…");
+    const body = { filter: { status: "failed", endpoint_id: id }, dry_run: true };
+    await page.shows(planText((await client.session("POST", "/v1/replays", body)).body));
+    await page.shows("erp-bridge");
+    await page.shows("last 24 h");
+    const planned = new URL(await page.evaluate<string>("location.href")).searchParams.get("new");
+    assert.is(planned, `status=failed&endpoint_id=${id}&range=24h`);
+    assert.equal(await violations(page), []);
+    await page.evaluate("document.querySelector('[aria-label=\"Remove filter Endpoint\"]').click()");
+    const all = (await client.session("POST", "/v1/replays", { ...body, filter: { status: "failed" } })).body;
+    await page.shows(planText(all));
+    await page.open(`${program.url}/events?status=failed&q=order`);
+    await page.shows("Export");
+    assert.is(
+      await page.evaluate("document.body.innerText.includes('Replay all that match')"),
+      false,
+      "it has no words",
+    );
   });
 
   test("the list of replays is saved as a file", async () => {

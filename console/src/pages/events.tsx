@@ -14,12 +14,14 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
+import { whyNotAdmin } from "./act.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { timeFilter } from "./ranges.ts";
+import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
@@ -183,16 +185,24 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
+  const plan = whyNotAdmin() === null ? planOfList(query) : null;
   const isWrong = filters().some((it) => faultOf(it, query) !== null);
   return (
     <>
       <Head
         title="Events"
         acts={
-          <button class="btn" type="button" onClick={() => setExporting("filter")}>
-            <Icon name="down" small />
-            Export
-          </button>
+          <>
+            {plan === null ? null : (
+              <a class="btn" href={plan}>
+                Replay all that match…
+              </a>
+            )}
+            <button class="btn" type="button" onClick={() => setExporting("filter")}>
+              <Icon name="down" small />
+              Export
+            </button>
+          </>
         }
         meta={
           <>

@@ -1,18 +1,23 @@
-import { useState } from "preact/hooks";
+import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { FilterBar } from "../../design/filters.tsx";
 import { WordedMark } from "../../design/mark.tsx";
+import { LoadError } from "../../design/placeholders.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
-import { useNames } from "../api/names.ts";
+import { namesOf, useNames } from "../api/names.ts";
+import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { Listing } from "./listing.tsx";
+import { timeFilter } from "./ranges.ts";
+import { planHref, planIn, type ReplayFilter, replayFilterOf } from "./replay-filter.ts";
 import { planText, replayState, replayWord } from "./replay-text.ts";
 
 type Row = AnswerOf<"GET /v1/replays">["data"][number];
-type Filter = Row["filter"];
 type Started = AnswerOf<"POST /v1/replays">;
 type Plan = Exclude<Started, { readonly status: "running" }>;
 
@@ -21,7 +26,8 @@ const STATUSES = [
   { status: "blocked", word: "Refused events, which pass the gates again" },
 ] as const;
 
-export const filterText = ({ status }: Filter): string => (status === "failed" ? "Failed events" : "Refused events");
+export const filterText = ({ status }: ReplayFilter): string =>
+  status === "failed" ? "Failed events" : "Refused events";
 
 const columns = (name: (id: string | null) => string | null): readonly Column<Row>[] => [
   { name: "Started", as: "b nw soft", show: ({ started_at: at }) => <Time at={at} /> },
@@ -58,49 +64,60 @@ const exportColumns = (name: (id: string | null) => string | null): readonly Exp
   { name: "ended_at", of: (row) => row.ended_at },
 ];
 
-/** The plan comes first; nothing is sent before it was read. */
-const New = () => {
-  const [status, setStatus] = useState<Filter["status"]>("failed");
-  const [plan, setPlan] = useState<Plan | null>(null);
-  const why = whyNotAdmin();
-  if (why !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
-  const filter = { status };
+const filters = (): readonly Filter[] => [
+  timeFilter("Received"),
+  { name: "endpoint_id", label: "Endpoint", choices: namesOf("end_"), expects: null },
+  { name: "source_id", label: "Source", choices: namesOf("src_"), expects: null },
+];
+
+/** The plan comes first; nothing is sent before it was read. It is made for the filter that is in the address. */
+const New = ({ query }: Pick<PageProps, "query">) => {
+  const planned = planIn(query);
+  const values = planned ?? {};
+  const { status } = replayFilterOf(values);
+  const plan = useAnswer<Plan | null>({ key: query.new ?? "", on: null }, async () => {
+    if (planned === null || whyNotAdmin() !== null) return NOT_ASKED;
+    const answer = await call("POST /v1/replays", { body: { filter: replayFilterOf(planned), dry_run: true } });
+    // A dry run answers a plan.
+    return answer.ok ? { ok: true, body: answer.body as Plan } : answer;
+  });
+  if (whyNotAdmin() !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
+  const change = (changed: FilterValues): void => go(planHref({ status, ...values, ...changed }), { isReplaced: true });
   return (
     <Section title="Replay events">
-      <div class="row narrow">
-        <select
-          class="in"
-          aria-label="Which events"
-          onChange={(event) => {
-            setStatus(event.currentTarget.value === "blocked" ? "blocked" : "failed");
-            setPlan(null);
-          }}
-        >
-          {STATUSES.map((it) => (
-            <option key={it.status} value={it.status}>
-              {it.word}
-            </option>
-          ))}
-        </select>
-        <Act
-          label="Show the plan"
-          act={() => call("POST /v1/replays", { body: { filter, dry_run: true } })}
-          done={null}
-          // A dry run answers a plan.
-          onDone={(made) => setPlan(made as Plan)}
-          why={null}
-        />
+      <div class="stack tight">
+        <div class="row narrow">
+          <select
+            class="in"
+            aria-label="Which events"
+            value={status}
+            onChange={(event) => change({ status: event.currentTarget.value })}
+          >
+            {STATUSES.map((it) => (
+              <option key={it.status} value={it.status}>
+                {it.word}
+              </option>
+            ))}
+          </select>
+          <button class="btn" type="button" onClick={() => (planned === null ? change({}) : plan.again())}>
+            Show the plan
+          </button>
+        </div>
+        <FilterBar label="Filter the events to replay" filters={filters()} values={values} onChange={change} />
       </div>
-      {plan === null ? null : (
+      {plan.problem === null ? null : (
+        <LoadError what="The plan" failure={plan.problem} since={null} onRetry={plan.again} />
+      )}
+      {plan.body === null || plan.problem !== null ? null : (
         <Note isAlert>
-          <p>{planText(plan)}</p>
+          <p>{planText(plan.body)}</p>
           <div class="row">
             <Act
               label="Start the replay"
-              act={() => call("POST /v1/replays", { body: { filter } })}
+              act={() => call("POST /v1/replays", { body: { filter: replayFilterOf(values) } })}
               done={null}
               onDone={({ id }) => go(`/replays/${encodeURIComponent(String(id))}`)}
-              why={plan.count === 0 ? "Nothing would be sent." : null}
+              why={plan.body.count === 0 ? "Nothing would be sent." : null}
               isFirst
             />
           </div>
@@ -111,7 +128,7 @@ const New = () => {
 };
 
 /** What will be sent, and what became of it? */
-const Replays = () => {
+const Replays = ({ query }: PageProps) => {
   const name = useNames();
   const page = (cursor: string | undefined, limit: number) =>
     call("GET /v1/replays", { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
@@ -133,7 +150,7 @@ const Replays = () => {
       exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={{ title: "No replays yet", text: "A replay sends events again after their end." }}
     >
-      <New />
+      <New query={query} />
     </Listing>
   );
 };

@@ -1,0 +1,39 @@
+import type { FilterValues } from "../../design/filter-values.ts";
+import type { AnswerOf } from "../api/api.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import { rangeStart } from "./ranges.ts";
+
+export type ReplayFilter = AnswerOf<"GET /v1/replays">["data"][number]["filter"];
+
+const FILTER_NAMES = ["status", "endpoint_id", "source_id", "range", "from", "to"];
+/** Of a list of events: which notifications it has does not matter, as none of them can be sent again. */
+const IGNORED = ["origin", "at"];
+
+/** The address of a plan, with its filter in `new`. */
+export const planHref = (values: FilterValues): string => hrefOf("/replays", { new: hrefOf("", values).slice(1) });
+
+/** The filter in `new`; null if the address names none. */
+export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterValues | null => {
+  if (text === undefined) return null;
+  const given = new URLSearchParams(text);
+  return Object.fromEntries(
+    FILTER_NAMES.flatMap((name) => {
+      const value = given.get(name);
+      return value === null || value === "" ? [] : [[name, value] as const];
+    }),
+  );
+};
+
+/** What the API is asked for; a relative range begins when the plan is made. */
+export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): ReplayFilter => {
+  const start = range === undefined ? from : rangeStart(range, Date.now());
+  const others = Object.entries({ ...rest, from: start }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(others), status: status === "blocked" ? "blocked" : "failed" };
+};
+
+/** The plan for all events of a list; null if its filter says more than a replay's can. */
+export const planOfList = (query: FilterValues): string | null => {
+  const set = Object.entries(query).filter(([name, value]) => value !== undefined && !IGNORED.includes(name));
+  const isReplayable = query.status === "failed" || query.status === "blocked";
+  return isReplayable && set.every(([name]) => FILTER_NAMES.includes(name)) ? planHref(Object.fromEntries(set)) : null;
+};
