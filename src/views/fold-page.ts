@@ -43,6 +43,85 @@ export const namingRecords = (projection: Projection, page: readonly RecordedEve
   return naming;
 };
 
+/** The fold of one page. It is a class, as functions made anew for each page would be compiled again and again. */
+class PageOfView implements Documents {
+  readonly #projection: Projection;
+  readonly #loaded: ReadonlyMap<string, LoadedDocument>;
+  /** It is empty for nearly every page, as only engines without transactions can have documents ahead of the checkpoint. */
+  readonly #reached = new Map<string, Position>();
+  readonly #changed = new Map<string, Document | null>();
+  readonly #unasked = new Map<string, Document | null>();
+  readonly #namedSoFar = new Set<string>();
+  readonly #changes: DocumentChange[] = [];
+  /** Of the record that is being folded. */
+  #position: Position = "";
+  #named: readonly string[] = [];
+  #isKnown = false;
+  #isInOrder = true;
+
+  constructor(projection: Projection, loaded: ReadonlyMap<string, LoadedDocument>) {
+    this.#projection = projection;
+    this.#loaded = loaded;
+    for (const [id, { position }] of loaded) if (position !== null) this.#reached.set(id, position);
+  }
+
+  get(id: string): Document | null {
+    // The document is refused even if it is loaded: it may be there only because another event of this page named it.
+    if (!this.#named.includes(id))
+      throw new Error(`${this.#projection.schema.name} asks for ${id}, which idsOf did not name`);
+    return this.#current(id);
+  }
+
+  put(id: string, document: Document | null): void {
+    if (this.#isFolded(id)) return;
+    if (this.#named.includes(id)) {
+      const before = this.#current(id);
+      if (document === before) return;
+      if (this.#projection.totals !== undefined)
+        this.#changes.push({ id, position: this.#position, before, after: document });
+      this.#changed.set(id, document);
+    } else if (this.#namedSoFar.has(id)) this.#isInOrder = false;
+    else if (!this.#isKnown) this.#unasked.set(id, document);
+  }
+
+  /** After "out-of-order" the result must not be used, as it has a part of what this record changes. */
+  fold({ event, ids }: NamingRecord): "folded" | "ends-before" | "out-of-order" {
+    if (this.#unasked.size > 0 && ids.some((id) => this.#unasked.has(id))) return "ends-before";
+    this.#position = event.position;
+    this.#named = ids;
+    const folded = this.#reached.size === 0 ? 0 : ids.filter((id) => this.#isFolded(id)).length;
+    this.#isKnown = folded > 0;
+    if (folded < ids.length && !this.#apply(event)) return "out-of-order";
+    for (const id of ids) this.#namedSoFar.add(id);
+    return "folded";
+  }
+
+  result(events: number): Folded {
+    const isAsked = this.#unasked.size === 0;
+    const documents = isAsked ? this.#changed : new Map([...this.#unasked, ...this.#changed]);
+    return { events, documents, leading: this.#unasked.size, changes: this.#changes };
+  }
+
+  #apply(event: RecordedEvent): boolean {
+    this.#isInOrder = true;
+    try {
+      this.#projection.apply(event, this);
+    } catch (error) {
+      throw new ProjectionFailed(this.#projection.schema.name, event, error);
+    }
+    return this.#isInOrder;
+  }
+
+  #isFolded(id: string): boolean {
+    return this.#reached.size > 0 && (this.#reached.get(id) ?? "") >= this.#position;
+  }
+
+  #current(id: string): Document | null {
+    const document = this.#changed.get(id);
+    return document === undefined ? (this.#loaded.get(id)?.document ?? null) : document;
+  }
+}
+
 /**
  * Folds records over the documents `loaded`: all that the records name, and others that they may put. A document that
  * already contains a record stays as it is. Documents that no record names are written first, so that they are there
@@ -54,59 +133,11 @@ export const foldPage = (
   naming: readonly NamingRecord[],
   loaded: ReadonlyMap<string, LoadedDocument>,
 ): Folded => {
-  const view = projection.schema.name;
-  const changed = new Map<string, Document | null>();
-  const unasked = new Map<string, Document | null>();
-  const namedSoFar = new Set<string>();
-  const changes: DocumentChange[] = [];
-
-  // It is empty for nearly every page, as only engines without transactions can have documents ahead of the checkpoint.
-  const reached = new Map<string, Position>();
-  for (const [id, { position }] of loaded) if (position !== null) reached.set(id, position);
-  const isFolded = (id: string, { position }: RecordedEvent): boolean =>
-    reached.size > 0 && (reached.get(id) ?? "") >= position;
-  const current = (id: string): Document | null => {
-    const document = changed.get(id);
-    return document === undefined ? (loaded.get(id)?.document ?? null) : document;
-  };
-
-  const apply = (event: RecordedEvent, named: readonly string[]): boolean => {
-    const isKnown = named.some((id) => isFolded(id, event));
-    let isInOrder = true;
-    const documents: Documents = {
-      get(id) {
-        // The document is refused even if it is loaded: it may be there only because another event of this page named
-        // it.
-        if (!named.includes(id)) throw new Error(`${view} asks for ${id}, which idsOf did not name`);
-        return current(id);
-      },
-      put(id, document) {
-        if (isFolded(id, event)) return;
-        if (named.includes(id)) {
-          const before = current(id);
-          if (document === before) return;
-          if (projection.totals !== undefined) changes.push({ id, position: event.position, before, after: document });
-          changed.set(id, document);
-        } else if (namedSoFar.has(id)) isInOrder = false;
-        else if (!isKnown) unasked.set(id, document);
-      },
-    };
-    try {
-      projection.apply(event, documents);
-    } catch (error) {
-      throw new ProjectionFailed(view, event, error);
-    }
-    return isInOrder;
-  };
-
-  let events = 0;
-  for (const { event, ids: named } of naming) {
-    if (named.some((id) => unasked.has(id))) break;
-    if (!named.every((id) => isFolded(id, event)) && !apply(event, named))
-      return foldPage(projection, naming.slice(0, events), loaded);
-    for (const id of named) namedSoFar.add(id);
-    events += 1;
+  const page = new PageOfView(projection, loaded);
+  for (const [events, record] of naming.entries()) {
+    const outcome = page.fold(record);
+    if (outcome === "ends-before") return page.result(events);
+    if (outcome === "out-of-order") return foldPage(projection, naming.slice(0, events), loaded);
   }
-  const documents = unasked.size === 0 ? changed : new Map([...unasked, ...changed]);
-  return { events, documents, leading: unasked.size, changes };
+  return page.result(naming.length);
 };
