@@ -1,6 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-
-export type Keys = Readonly<Record<string, () => void>>;
+import { bindingOf, type Keys } from "./key-bindings.ts";
 
 type Bindings = { readonly current: Keys };
 
@@ -15,15 +14,6 @@ const settings = { letters: true };
 /** A member may switch letters off (WCAG 2.2, success criterion 2.1.4). */
 export const switchLetters = (isOn: boolean): void => {
   settings.letters = isOn;
-};
-
-/** `first` is the key before, if it was pressed just now: pairs are written "g e". */
-export const bindingOf = (all: readonly Keys[], first: string, key: string): (() => void) | null => {
-  for (const keys of [...all].reverse()) {
-    const found = keys[`${first} ${key}`] ?? keys[key];
-    if (found !== undefined) return found;
-  }
-  return null;
 };
 
 const listen = (): void => {

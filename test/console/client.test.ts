@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { bindingOf } from "../../console/design/key-bindings.ts";
 import { pathOf, searchOf } from "../../console/src/api/call-address.ts";
 import { Calls } from "../../console/src/api/calls.ts";
 import { EarlyReads } from "../../console/src/api/early-reads.ts";
@@ -530,6 +531,17 @@ test("an open circuit says when it is tried next, and never a time that has pass
   assert.is(probeText({ ...open, queued: 0 }, now), "No probe needed until an event arrives");
   assert.is(probeText({ state: "healthy" }, now), "–");
   assert.is(stateText({ state: "healthy" }, now), null);
+});
+
+test("the second key of a pair is never taken by a page that knows it alone", () => {
+  const acts: string[] = [];
+  const does = (what: string) => () => void acts.push(what);
+  const layers = [{ "g t": does("agents"), t: does("frame") }, { t: does("table") }];
+  bindingOf(layers, "g", "t")?.();
+  bindingOf(layers, "", "t")?.();
+  bindingOf(layers, "x", "t")?.();
+  assert.equal(acts, ["agents", "table", "table"]);
+  assert.is(bindingOf(layers, "g", "x"), null);
 });
 
 test.run();

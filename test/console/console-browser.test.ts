@@ -207,9 +207,23 @@ const inBrowser = (binary: string): void => {
     assert.equal(await violations(page), []);
   });
 
-  test("on an event's page f leads to the search in its payload, and the address says how the scale is", async () => {
+  test("on an event's page t makes the timeline a table, f leads to the search in its payload, and the address says how the scale is", async () => {
     await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
     await page.shows("Attempt 1");
+    await page.write("t");
+    await page.shows("Show as table");
+    const rows = await until("the stages are a table", () =>
+      page.evaluate<readonly string[] | null>(`(() => {
+        const table = [...document.querySelectorAll("table")].find((it) => it.caption?.innerText.includes("stages"));
+        return table === undefined ? null : [...table.tBodies[0].rows].map((it) => it.innerText);
+      })()`),
+    );
+    assert.ok(
+      rows.some((it) => it.includes("Attempt 1") && /\d m?s/.test(it)),
+      rows.join("; "),
+    );
+    assert.equal(await violations(page), []);
+    await page.write("t");
     // The payload is drawn after what stands above it.
     await until("the search has the focus", async () => {
       await page.evaluate(

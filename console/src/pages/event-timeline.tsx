@@ -1,7 +1,10 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { counted, duration, exactClock } from "../../design/format.ts";
+import { useKeys } from "../../design/keys.ts";
+import { StateMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
-import { Section } from "../../design/text.tsx";
+import { type Column, DataTable } from "../../design/table.tsx";
+import { Section, Time } from "../../design/text.tsx";
 import { Waterfall } from "../../design/waterfall.tsx";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
 import { type AnswerOf, call, me } from "../api/api.ts";
@@ -18,6 +21,41 @@ type Event = AnswerOf<"GET /v1/events/{id}">;
 const PAGE = 1_000;
 /** In these states a stretch of time is still open, and grows. */
 const OPEN: readonly string[] = ["held", "delivering"];
+
+type Row = EventStage & { readonly nth: number };
+
+const momentOf = (at: number): string => new Date(at).toISOString();
+
+const COLUMNS: readonly Column<Row>[] = [
+  { name: "Stage", as: "c0", show: ({ name }) => name },
+  {
+    name: "State",
+    as: "a",
+    show: ({ state, note }) => (
+      <>
+        <StateMark value={state} />
+        {note === undefined ? null : <span class="sub">{note}</span>}
+      </>
+    ),
+  },
+  { name: "Began", as: "b nw", show: ({ start }) => <Time at={momentOf(start)} as="precise" /> },
+  { name: "Ended", as: "nw hide", show: ({ end }) => <Time at={momentOf(end)} as="precise" /> },
+  {
+    name: "Took",
+    as: "num",
+    show: ({ start, end, isMoment }) => (isMoment ? "–" : duration(end - start)),
+  },
+];
+
+/** The same facts, for those who read them rather than see them, or copy them. */
+const StageTable = ({ stages }: { readonly stages: readonly EventStage[] }) => (
+  <DataTable
+    caption="The stages of the timeline"
+    columns={COLUMNS}
+    rows={stages.map((stage, nth) => ({ ...stage, nth }))}
+    keyOf={({ nth }) => String(nth)}
+  />
+);
 
 type TimelineProps = { readonly event: Event; readonly query: PageProps["query"] };
 
@@ -37,6 +75,8 @@ export const Timeline = ({ event, query }: TimelineProps) => {
   const stages = useMemo(() => eventStages(told, moment, left), [told, moment, left]);
   const zone = me.value?.account.time_zone ?? "UTC";
   const end = useMemo(() => stages.reduce((latest, it) => Math.max(latest, it.end), 0), [stages]);
+  const [isTable, setTable] = useState(false);
+  useKeys({ t: () => setTable(!isTable) });
   const [first] = stages;
   if (first === undefined) return null;
   const tookOf = (stage: ShownStage & Partial<EventStage>): string =>
@@ -48,17 +88,26 @@ export const Timeline = ({ event, query }: TimelineProps) => {
       title="Timeline"
       beside={<span class="meta">{duration(end - first.start)} from the first to the last stage</span>}
     >
-      <Waterfall
-        begin={exactClock(told[0]?.at ?? event.received_at, { zone }).slice(0, 8)}
-        stages={stages}
-        tookOf={tookOf}
-        isFull={query.scale === "full"}
-        onScale={(isFull) =>
-          go(hrefOf(`/events/${encodeURIComponent(event.id)}`, { ...query, scale: isFull ? "full" : undefined }), {
-            isReplaced: true,
-          })
-        }
-      />
+      <div class="row">
+        <button class="btn bare end" type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          Show as table
+        </button>
+      </div>
+      {isTable ? (
+        <StageTable stages={stages} />
+      ) : (
+        <Waterfall
+          begin={exactClock(told[0]?.at ?? event.received_at, { zone }).slice(0, 8)}
+          stages={stages}
+          tookOf={tookOf}
+          isFull={query.scale === "full"}
+          onScale={(isFull) =>
+            go(hrefOf(`/events/${encodeURIComponent(event.id)}`, { ...query, scale: isFull ? "full" : undefined }), {
+              isReplaced: true,
+            })
+          }
+        />
+      )}
       {all.problem === null ? null : (
         <LoadError what="The timeline" failure={all.problem} since={null} onRetry={all.read} />
       )}

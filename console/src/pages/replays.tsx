@@ -104,25 +104,25 @@ const New = ({ query }: Pick<PageProps, "query">) => {
           </button>
         </div>
         <FilterBar label="Filter the events to replay" filters={filters()} values={values} onChange={change} />
+        {plan.problem === null ? null : (
+          <LoadError what="The plan" failure={plan.problem} since={null} onRetry={plan.again} />
+        )}
+        {plan.body === null || plan.problem !== null ? null : (
+          <Note isAlert>
+            <p>{planText(plan.body)}</p>
+            <div class="row">
+              <Act
+                label="Start the replay"
+                act={() => call("POST /v1/replays", { body: { filter: replayFilterOf(values) } })}
+                done={null}
+                onDone={({ id }) => go(`/replays/${encodeURIComponent(String(id))}`)}
+                why={plan.body.count === 0 ? "Nothing would be sent." : null}
+                isFirst
+              />
+            </div>
+          </Note>
+        )}
       </div>
-      {plan.problem === null ? null : (
-        <LoadError what="The plan" failure={plan.problem} since={null} onRetry={plan.again} />
-      )}
-      {plan.body === null || plan.problem !== null ? null : (
-        <Note isAlert>
-          <p>{planText(plan.body)}</p>
-          <div class="row">
-            <Act
-              label="Start the replay"
-              act={() => call("POST /v1/replays", { body: { filter: replayFilterOf(values) } })}
-              done={null}
-              onDone={({ id }) => go(`/replays/${encodeURIComponent(String(id))}`)}
-              why={plan.body.count === 0 ? "Nothing would be sent." : null}
-              isFirst
-            />
-          </div>
-        </Note>
-      )}
     </Section>
   );
 };

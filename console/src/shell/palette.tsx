@@ -113,7 +113,7 @@ const KEYS = [
   [["."], "Show the new rows"],
   [["a", "r", "c"], "An open approval: begin to approve, begin to reject, comment"],
   [["[", "]"], "An event: previous attempt, next attempt"],
-  [["f", "y"], "An event: search in the payload, copy the id"],
+  [["f", "t", "y"], "An event: search in the payload, its timeline as a table, copy the id"],
   [["v"], "Audit: check the proof of the record again"],
   [["Esc"], "Close the top layer, or leave the field"],
 ] as const;

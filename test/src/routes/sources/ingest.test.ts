@@ -312,7 +312,7 @@ test("a large body that announces its length is not read before its turn", async
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const path = "/v1/webhooks/stripe/src_a";
-  const send = async (body: Buffer) =>
+  const send = async (body: Buffer<ArrayBuffer>) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body })).status;
   assert.equal([await send(Buffer.from("{}")), await send(Buffer.alloc(900_000))], [202, 202]);
   const client = announcing(port, path);
