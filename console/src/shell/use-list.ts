@@ -76,6 +76,23 @@ const rowsOf = async <Row>(
   return { asked: asked.map(({ id }) => id), rows: asked.flatMap(({ answer }) => (answer?.ok ? [answer.body] : [])) };
 };
 
+/** The order of the reads of a first page: an older page would take states back, and show rows as new that lie below others. */
+const readOrder = () => {
+  let [asked, answered] = [0, 0];
+  return {
+    ask(): number {
+      asked += 1;
+      return asked;
+    },
+    /** True if a later read was answered before this one. */
+    isOvertaken(nth: number): boolean {
+      if (nth < answered) return true;
+      answered = nth;
+      return false;
+    },
+  };
+};
+
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
 export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   const { filter, topic, keyOf, isKept } = deps;
@@ -88,15 +105,16 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
     problem: null as Problem | null,
     since: kept()?.since ?? "",
   }));
-  const latest = useRef({ deps, state, generation: 0 });
+  const latest = useRef({ deps, state, generation: 0, order: readOrder() });
   latest.current.deps = deps;
   latest.current.state = state;
 
-  /** Sets the answer unless the filter was changed meanwhile. */
+  /** Sets the answer unless the filter was changed meanwhile, or a later read of the first page was answered before. */
   const read = async (cursor: string | undefined, put: (page: Page<Row>) => void): Promise<void> => {
-    const { generation } = latest.current;
+    const { generation, order } = latest.current;
+    const nth = cursor === undefined ? order.ask() : null;
     const [answer] = await Promise.all([latest.current.deps.page(cursor), namesRead()]);
-    if (generation !== latest.current.generation) return;
+    if (generation !== latest.current.generation || (nth !== null && order.isOvertaken(nth))) return;
     if (answer.ok) put(answer.body);
     setFacts((before) => ({
       isLoaded: before.isLoaded || answer.ok,
