@@ -4,6 +4,7 @@ import { bindingOf, type Keys } from "./key-bindings.ts";
 type Bindings = { readonly current: Keys };
 
 const FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable], dialog";
+const LEFT_BY_ESC = ":is(input:not([type=checkbox]), textarea, select):not(dialog *)";
 /** The second key of a pair, as in `g` then `e`, has to come within this time. */
 const PAIR_MS = 1_500;
 
@@ -23,6 +24,8 @@ const listen = (): void => {
     // The path also tells of a field within a shadow root, which is not the event's target out here.
     const [inner] = event.composedPath();
     const target = inner instanceof Element ? inner : null;
+    // Esc leaves a field; within a layer it closes the layer, and in the policy's text it lets Tab go on.
+    if (event.key === "Escape" && target instanceof HTMLElement && target.matches(LEFT_BY_ESC)) target.blur();
     const isOff = !settings.letters || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
     if (isOff || target?.closest(FIELDS)) return;
     const isPair = event.timeStamp - at < PAIR_MS;

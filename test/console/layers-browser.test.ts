@@ -166,24 +166,19 @@ const FEW_STOPS = 8;
 /** What has the focus may be scrolled to a little after the key. */
 const SEEN_MS = 30_000;
 
-type Watched = { readonly shift: number; readonly slowest: number; readonly what: string };
+type Watched = { readonly shift: number; readonly what: string };
 
 /** The share of the screen that may move while a page is drawn (Cumulative Layout Shift). */
 const SHIFT_MAX = 0.02;
-/** Ten times the bar from a key to its picture, for a machine that does much else. */
-const ANSWER_MS = 2_000;
-/** In the page: adds up what moves without a reason, and keeps the slowest answer to a key or a click. */
+/** In the page: adds up what moves without a reason. */
 const WATCH = `(() => {
-  globalThis.watched = { shift: 0, slowest: 0, what: "" };
+  globalThis.watched = { shift: 0, what: "" };
   new PerformanceObserver((list) => {
     for (const it of list.getEntries()) if (!it.hadRecentInput) {
       watched.shift += it.value;
       watched.what += it.sources.map(({ node }) => (node?.className ?? node?.nodeName) + " ").join("");
     }
   }).observe({ type: "layout-shift", buffered: true });
-  new PerformanceObserver((list) => {
-    for (const it of list.getEntries()) if (it.interactionId > 0) watched.slowest = Math.max(watched.slowest, it.duration);
-  }).observe({ type: "event", durationThreshold: 16, buffered: true });
 })()`;
 
 const inBrowser = (binary: string): void => {
@@ -234,7 +229,7 @@ const inBrowser = (binary: string): void => {
       await page.shaped({});
     });
 
-  test("nothing moves while a page is drawn, and keys and clicks are answered at once", async () => {
+  test("nothing moves while a page is drawn", async () => {
     for (const [path, shows] of [
       ["/overview", "Refusals by gate"],
       ["/events", "order.paid"],
@@ -244,9 +239,8 @@ const inBrowser = (binary: string): void => {
       await page.evaluate(WATCH);
       await page.shows(shows);
       for (let stop = 0; stop < FEW_STOPS; stop += 1) await page.key("Tab");
-      const { shift, slowest, what } = await page.evaluate<Watched>("globalThis.watched");
+      const { shift, what } = await page.evaluate<Watched>("globalThis.watched");
       assert.ok(shift <= SHIFT_MAX, `${path} moves by ${shift}: ${what}`);
-      assert.ok(slowest <= ANSWER_MS, `${path} answers a key after ${slowest} ms`);
     }
   });
 

@@ -13,6 +13,36 @@ const WHO = { email: "ana@shop.example", password: "correct horse battery" };
 /** A spreadsheet would calculate it. */
 const FORMULA = "=HYPERLINK(1)";
 
+/** In the page: from now on no call is answered. */
+const HOLD_ALL = `(() => {
+  globalThis.heldBack = 0;
+  globalThis.fetch = () => {
+    globalThis.heldBack += 1;
+    return new Promise(() => undefined);
+  };
+})()`;
+/** In the page: the next answer with the first page of events comes only when it is let go, two pictures before it is `isRead`. */
+const HOLD_FIRST_PAGE = `(() => {
+  globalThis.letGo = null;
+  globalThis.passed = 0;
+  globalThis.isRead = false;
+  const ask = globalThis.fetch.bind(globalThis);
+  let isHeld = false;
+  globalThis.fetch = async (...given) => {
+    const answer = await ask(...given);
+    const url = String(given[0]?.url ?? given[0]);
+    if (!url.includes("/v1/events?") || !url.includes("limit=50") || url.includes("cursor=")) return answer;
+    if (isHeld) {
+      globalThis.passed += 1;
+      return answer;
+    }
+    isHeld = true;
+    await new Promise((resolve) => { globalThis.letGo = resolve; });
+    setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.isRead = true; })), 100);
+    return answer;
+  };
+})()`;
+
 const inBrowser = (binary: string): void => {
   let program: Program;
   let page: BrowserPage;
@@ -20,6 +50,8 @@ const inBrowser = (binary: string): void => {
   let shop: Orders;
   let source: HookSource;
   const ids: string[] = [];
+  /** What ends the deliveries that are under way. */
+  const late: (() => void)[] = [];
 
   const statusOf = async (id: string | undefined): Promise<string> =>
     (await client.call("GET", `/v1/events/${id}`)).body.status;
@@ -166,6 +198,68 @@ const inBrowser = (binary: string): void => {
       await page.evaluate("[...document.querySelectorAll('tbody tr')].map((it) => it.dataset.key)"),
       body.data.map(({ id }: { readonly id: string }) => id),
     );
+  });
+
+  test("a page whose script cannot be loaded says so, and is opened once there is a connection", async () => {
+    await page.open(`${program.url}/events`);
+    await page.shows(FORMULA);
+    await page.forgets();
+    await page.offline(true);
+    await page.click("Policies", ".side");
+    await page.shows("The page could not be loaded.");
+    await page.offline(false);
+    await page.click("Try now", "#main .note.fail");
+    await page.shows("No policies yet");
+  });
+
+  test("keys act while no answer of the network comes", async () => {
+    await page.open(`${program.url}/events`);
+    await page.shows(FORMULA);
+    await toRow(0);
+    await page.evaluate(HOLD_ALL);
+    /** After a key, what it does is there although nothing is answered: the layer, the row or the field. */
+    const does = async (key: string, what: string): Promise<unknown> => {
+      await letter(key);
+      return until(`${key} does ${what}`, () => page.evaluate<boolean>(what));
+    };
+    const rows = "[...document.querySelectorAll('tbody tr')]";
+    await does("j", `${rows}[1].classList.contains("here") && ${rows}[1].contains(document.activeElement)`);
+    await does("x", `document.body.innerText.includes("1 selected")`);
+    await does("k", `${rows}[0].classList.contains("here")`);
+    await does("?", `document.querySelector("dialog[open] h3")?.innerText === "All keys"`);
+    await page.key("Escape");
+    await until("the layer is closed", () => page.evaluate<boolean>("document.querySelector('dialog') === null"));
+    await does("/", `document.activeElement?.closest(".find") !== null`);
+    await page.key("Escape");
+    await until("the field is left", () => page.evaluate<boolean>("document.activeElement?.closest('.find') === null"));
+    await letter("g");
+    await does("b", `location.pathname === "/bundles" && document.querySelector("h1")?.innerText === "Bundles"`);
+    assert.ok((await page.evaluate<number>("globalThis.heldBack")) > 0, "the page asked for its rows meanwhile");
+  });
+
+  test("an answer that is overtaken by a later one does not take a state back", async () => {
+    shop.target.answer((_, response) => {
+      const done = (): void => void response.end("{}");
+      late.push(done);
+    });
+    await sent("six", { type: "order.slow" });
+    await until("it is under way", () => late.length === 1);
+    await page.open(`${program.url}/events`);
+    await page.shows("Live");
+    const row = `document.querySelector('tr[data-key="${ids.at(-1)}"]')`;
+    await until("its row says so", () => page.evaluate<boolean>(`${row}?.innerText.includes("Delivering") === true`));
+    await page.evaluate(HOLD_FIRST_PAGE);
+    await sent("seven", { type: "order.slow" });
+    await until("an answer is held back", () => page.evaluate<boolean>("globalThis.letGo !== null"));
+    await until("the other is under way", () => late.length === 2);
+    for (const done of late.splice(0)) done();
+    await until("its row says that it is delivered", () =>
+      page.evaluate<boolean>(`${row}.innerText.includes("Delivered")`),
+    );
+    await until("a later answer has come", () => page.evaluate<boolean>("globalThis.passed > 0"));
+    await page.evaluate("globalThis.letGo()");
+    await until("the late answer was read", () => page.evaluate<boolean>("globalThis.isRead"));
+    assert.match(await page.evaluate<string>(`${row}.innerText`), "Delivered");
   });
 
   test("a selection fits a narrow window", async () => {

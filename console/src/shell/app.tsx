@@ -25,16 +25,30 @@ const NotFound = ({ account }: { readonly account: string }) => (
   <Head title="Not found" meta={<span>There is nothing at this address in {account}.</span>} />
 );
 
+type Loaded = { readonly path: string; readonly component: ComponentType<PageProps> | "failed" };
+
+const NOT_LOADED = {
+  title: "The page's script could not be loaded",
+  detail: "Without a connection only pages that were open before can be opened. After an update all are loaded anew.",
+};
+
+/** Browsers may remember that a script was not there, so it is not asked for again: the address is loaded anew. */
+const NoChunk = () => <LoadError what="The page" failure={NOT_LOADED} since={null} onRetry={() => location.reload()} />;
+
 /** Loads the page's chunk; until then the frame stands, and nothing is drawn over what was there. */
-const useComponent = (found: FoundPage | null): ComponentType<PageProps> | null => {
-  const [loaded, setLoaded] = useState<{ path: string; component: ComponentType<PageProps> } | null>(null);
+const useComponent = (found: FoundPage | null): Loaded["component"] | null => {
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
   const path = found?.row.path;
   // Before the frame is painted, which takes long on a slow machine.
   useLayoutEffect(() => {
     let isGone = false;
-    void found?.row.load().then((it) => {
-      if (!isGone) setLoaded({ path: found.row.path, component: it.default });
-    });
+    const put = (component: Loaded["component"]): void => {
+      if (!isGone && path !== undefined) setLoaded({ path, component });
+    };
+    void found?.row.load().then(
+      (it) => put(it.default),
+      () => put("failed"),
+    );
     return () => {
       isGone = true;
     };
@@ -141,7 +155,10 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
       <Frame me={who} current={found?.row.section ?? ""} crumbs={crumbs}>
         {found === null ? <NotFound account={who.account.name} /> : null}
         {found !== null && Page === null ? <Loading /> : null}
-        {found !== null && Page !== null ? <Page key={found.row.path} params={found.params} query={query} /> : null}
+        {Page === "failed" ? <NoChunk /> : null}
+        {found !== null && Page !== null && Page !== "failed" ? (
+          <Page key={found.row.path} params={found.params} query={query} />
+        ) : null}
       </Frame>
       <SignInAgain who={who} />
     </ClockContext.Provider>
@@ -156,7 +173,9 @@ export const App = () => {
     const answer = await call("GET /v1/auth/me");
     if (!answer.ok) return setProblem(answer.problem);
     // The page's chunk comes while the frame is drawn.
-    void pageAt(place.value)?.row.load();
+    pageAt(place.value)
+      ?.row.load()
+      .catch(() => undefined);
     me.value = answer.body;
   };
   // Before anything is painted. The document has asked already (`preload`), and the answer is there or on its way.
