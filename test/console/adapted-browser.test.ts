@@ -27,6 +27,25 @@ const MOVING = `document.getAnimations().filter((it) => it.playState === "runnin
 const UNSEEN = `[...document.querySelectorAll("main svg.m")].filter((it) => it.checkVisibility())
   .filter((it) => getComputedStyle(it).color === getComputedStyle(document.body).backgroundColor).length`;
 
+/** Paper at 96 dpi. */
+const A4 = { width: 794, height: 1_123 };
+/** In the page: what is wrong with it on paper. */
+const ON_PAPER = `(() => {
+  const wrong = [];
+  const isSeen = (it) => it.checkVisibility() && it.getClientRects().length > 0;
+  const all = (what) => [...document.querySelectorAll(what)].filter(isSeen);
+  if (getComputedStyle(document.documentElement).colorScheme !== "light") wrong.push("it is dark");
+  wrong.push(...all(".btn, .side, .bar, .tabs, .chips").map((it) => "on paper: " + it.className));
+  for (const id of all(".id"))
+    if (getComputedStyle(id, "::after").content !== JSON.stringify(id.title)) wrong.push("cut: " + id.title);
+  for (const row of all(".acts10 li, .t tr, .head")) {
+    const boxes = [...row.children].filter(isSeen).map((it) => [it, it.getBoundingClientRect()]);
+    for (const [it, box] of boxes) if (box.width > 2 && it.scrollWidth > Math.ceil(box.width) + 1) wrong.push("over its edge: " + it.outerHTML.slice(0, 120));
+  }
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push("wider than the paper");
+  return wrong;
+})()`;
+
 const inBrowser = (binary: string): void => {
   let program: Program;
   let page: BrowserPage;
@@ -115,6 +134,17 @@ const inBrowser = (binary: string): void => {
     }
     await page.key("Tab");
     assert.is(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+    await page.shaped({});
+  });
+
+  test("on paper the scheme is light, nothing can be pressed, ids are whole, and no text lies over another", async () => {
+    for (const [path, shows] of [...places, ["/audit/3", "Record 3"] as const]) {
+      await page.shaped({});
+      await page.open(program.url + path);
+      await page.shows(shows);
+      await page.shaped({ ...A4, dark: true, isPrinted: true });
+      assert.equal(await page.evaluate(ON_PAPER), [], path);
+    }
     await page.shaped({});
   });
 

@@ -151,6 +151,8 @@ type Shape = {
   readonly fontPx?: number;
   /** Media features that the person asks for, such as `prefers-reduced-motion`. */
   readonly media?: Readonly<Record<string, string>>;
+  /** True: as it is put on paper. */
+  readonly isPrinted?: boolean;
 };
 
 /** A page, used as people do: by what is seen on it. Everything waits until it is there. */
@@ -416,12 +418,12 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
       await send("HeapProfiler.collectGarbage");
       return Number((await send("Runtime.getHeapUsage")).usedSize);
     },
-    async shaped({ width = 1_280, height = 800, dark = false, fontPx = 16, media = {} }) {
+    async shaped({ width = 1_280, height = 800, dark = false, fontPx = 16, media = {}, isPrinted = false }) {
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
       await send("Page.setFontSizes", { fontSizes: { standard: fontPx, fixed: Math.round(fontPx * 0.8) } });
       const wanted = { ...NO_WISHES, "prefers-color-scheme": dark ? "dark" : "light", ...media };
       const features = Object.entries(wanted).map(([name, value]) => ({ name, value }));
-      await send("Emulation.setEmulatedMedia", { features });
+      await send("Emulation.setEmulatedMedia", { media: isPrinted ? "print" : "", features });
     },
     pale: () => evaluate(PALE),
     async nameless() {

@@ -153,7 +153,15 @@ const Nothing = ({ set, query }: { readonly set: readonly string[]; readonly que
     <Empty
       title="Nothing has arrived yet"
       text="An event appears here when a source or an agent sends its first request."
-    />
+    >
+      {whyNotAdmin() === null ? (
+        <a class="btn first" href="/sources/new">
+          Add a source
+        </a>
+      ) : (
+        <span class="soft">Add a source: an admin or an owner can</span>
+      )}
+    </Empty>
   );
 
 /** Finds requests: where is it, and what became of it? */

@@ -38,7 +38,7 @@ const Password = ({ onChanged }: { readonly onChanged: () => void }) => {
     onChanged();
   };
   return (
-    <Section title="Change your password" beside={<span class="meta">this ends your other sessions</span>}>
+    <Section title="Change your password" beside={<span class="meta">This ends your other sessions</span>}>
       <form
         class="ask stack"
         aria-label="Change your password"

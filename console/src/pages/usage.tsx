@@ -157,7 +157,7 @@ const Days = ({ stats }: { readonly stats: Stats }) => {
     { name: "Refused", colour: "c-refuse", heightPx: 34, values: blocked.map((it) => it.value) },
   ] as const;
   return (
-    <Section title="Events per day" beside={<span class="meta">of all sources; refused ones are free</span>}>
+    <Section title="Events per day" beside={<span class="meta">Of all sources; refused ones are free</span>}>
       <LanesChart lanes={lanes} labels={admitted.map(({ at }) => bucketLabel(at, stats))} />
     </Section>
   );
@@ -169,7 +169,7 @@ const BySource = ({ stats }: { readonly stats: Stats }) => {
   const most = Math.max(1, ...rows.map((it) => it.value ?? 0));
   const { from, to } = stats;
   return (
-    <Section title="By source" beside={<span class="meta">admitted</span>}>
+    <Section title="By source" beside={<span class="meta">Admitted</span>}>
       {rows.length === 0 ? <p class="soft">No source sent an event in this month.</p> : null}
       <ul class="barlist plainly">
         {rows.map((it) => {
@@ -272,7 +272,7 @@ const PlanCard = ({
 const Plans = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   const [chosen, setChosen] = useState<Choosing | null>(null);
   return (
-    <Section title="Plans" beside={<span class="meta">every plan has every feature; they differ in volume</span>}>
+    <Section title="Plans" beside={<span class="meta">Every plan has every feature; they differ in volume</span>}>
       <ul class="plans">
         {offered.plans.map((plan) => (
           <PlanCard key={plan.name} plan={plan} summary={summary} offered={offered} onChosen={setChosen} />
