@@ -120,13 +120,13 @@ const inBrowser = (binary: string): void => {
     await ask(quick, { amount: 1 });
     await refusedEvent(quick, { amount: 1 });
     await reads(
-      /Rate refused\. 1 requests a minute are allowed and this is the 2nd\. The next (is possible in \d+ s|was possible \d+ s later)\./,
+      /Rate refused\. 1 request a minute is allowed and this is the 2nd\. The next (is possible in \d+ s|was possible \d+ s later)\./,
     );
     const looping = await agentUnder("looping", { loop: { max_identical: 1, window_s: 600 } });
     await ask(looping, { amount: 1 }, { run_id: "ticket-88213" });
     await refusedEvent(looping, { amount: 1 }, { run_id: "ticket-88213" });
     await reads(
-      /Loop refused\. The same request came 1 times in 10 min\. Look at the run ticket-88213 before you raise the limit\./,
+      /Loop refused\. The same request came once in 10 minutes\. Look at the run ticket-88213 before you raise the limit\./,
     );
     const careful = await agentUnder("careful", { require_fields: ["customer.id"] });
     await refusedEvent(careful, { amount: 1 });

@@ -71,10 +71,31 @@ const MESSAGES: readonly (readonly [number: number, when: string, says: string, 
     () => refused("rate", "rate-reached", "60 of 60 in the last minute; the next is possible in 2 s"),
   ],
   [
+    2,
+    "one request a minute is allowed",
+    "Rate refused. 1 request a minute is allowed and this is the 2nd.",
+    () => refused("rate", "rate-reached", "1 of 1 in the last minute"),
+  ],
+  [
     3,
     "the same request comes again and again",
-    "Loop refused. The same request came 3 times in 10 min. Look at the run ticket-88213 before you raise the limit.",
+    "Loop refused. The same request came 3 times in 10 minutes. Look at the run ticket-88213 before you raise the limit.",
     () => refused("loop", "identical-reached", "3 of 3 identical in 600 s"),
+  ],
+  [
+    3,
+    "the limit is one, and no run is named",
+    "Loop refused. The same request came once in 1 minute.",
+    () => refused("loop", "identical-reached", "1 of 1 identical in 60 s", { run: null }),
+  ],
+  [
+    3,
+    "the window is no whole minutes, or an hour and more",
+    "Loop refused. The same request came 2 times in 1 min 30 s. Loop refused. The same request came 2 times in 2 h.",
+    () =>
+      [90, 7_200]
+        .map((it) => refused("loop", "identical-reached", `2 of 2 identical in ${it} s`, { run: null }))
+        .join(" "),
   ],
   [
     4,

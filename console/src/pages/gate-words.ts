@@ -1,5 +1,5 @@
 import { coversAction } from "../../../domain/evidence/action-pattern.ts";
-import { countdown, duration, euro } from "../../design/format.ts";
+import { countdown, counted, duration, euro } from "../../design/format.ts";
 import { joined, type Message, message, type Part } from "./message.ts";
 
 /** What gates say, in the words of the console: sums as euros, and each gate by a name that people know. Pure. */
@@ -80,22 +80,30 @@ const nextText = (waitS: number, { at, now }: Asked): string => {
     : ` The next was possible ${countdown(waitS * 1_000)} later.`;
 };
 
-const counted = ({ gate, detail }: Gate, asked: Asked): string | null => {
+/** Whole minutes are written out, as in "10 minutes"; an hour and more as any other duration. */
+const windowText = (seconds: number): string =>
+  seconds % 60 === 0 && seconds < 3_600 ? counted(seconds / 60, "minute") : duration(seconds * 1_000);
+
+const timesText = (times: number): string => (times === 1 ? "once" : `${times} times`);
+
+const countingGate = ({ gate, detail }: Gate, asked: Asked): string | null => {
   const sums = gate === "budget" ? budgetIn(detail) : null;
   if (sums !== null) {
     const { used, limit, cost } = sums;
+    // The gate counts what is reserved with what is spent; "is spent" alone would be untrue.
     const resets = `It resets at midnight in ${cityOf(asked.zone)}, or an admin raises the budget.`;
     return `This costs ${cost} and would pass today's ${limit} (${used} is spent or reserved). ${resets}`;
   }
   const [, taken, most, waitS] = (gate === "rate" && RATE.exec(detail)) || [];
   if (taken !== undefined) {
     const next = waitS === undefined ? "" : nextText(Number(waitS), asked);
-    return `${most} requests a minute are allowed and this is the ${ordinal(Number(taken) + 1)}.${next}`;
+    const allowed = `${counted(Number(most), "request")} a minute ${Number(most) === 1 ? "is" : "are"} allowed`;
+    return `${allowed} and this is the ${ordinal(Number(taken) + 1)}.${next}`;
   }
   const [, times, , windowS] = (gate === "loop" && IDENTICAL.exec(detail)) || [];
   if (times === undefined) return null;
   const look = asked.run === null ? "" : ` Look at the run ${asked.run} before you raise the limit.`;
-  return `The same request came ${times} times in ${duration(Number(windowS) * 1_000)}.${look}`;
+  return `The same request came ${timesText(Number(times))} in ${windowText(Number(windowS))}.${look}`;
 };
 
 const codes = (texts: readonly string[]): readonly Part[] =>
@@ -122,7 +130,7 @@ export const refusalOf = (gate: Gate, asked: Asked): Message => {
   const { gate: name, code, detail } = gate;
   const { what } = asked;
   const title = `${gateName(name)} refused.`;
-  const text = counted(gate, asked);
+  const text = countingGate(gate, asked);
   if (text !== null) return message(title, text);
   if (code === "out-of-scope" && what !== null) return message("Out of scope.", ...scopeWords({ ...asked, what }));
   const [, named] = (name === "content" && RULES.exec(detail)) || [];
