@@ -64,6 +64,23 @@ const EARLY =
 const PAGES_MIN = 3;
 const SHARED = /node_modules[\\/]@?preact|console[\\/](design|src)[\\/]/;
 
+/** What is drawn first is drawn with these, and text that is drawn without them moves when they come. */
+const FIRST_FONTS = /(instrument-sans|source-serif)[^/]*\.woff2$/;
+
+/** The fonts come with the scripts, and not once the first text is drawn. They stand last, so that they wait for the scripts. */
+const fonts = (): Plugin => ({
+  name: "fonts",
+  transformIndexHtml: {
+    order: "post",
+    handler(html, { bundle: files }) {
+      const links = Object.keys(files ?? {})
+        .filter((file) => FIRST_FONTS.test(file))
+        .map((file) => `  <link rel="preload" as="font" type="font/woff2" crossorigin href="/${file}">\n`);
+      return html.replace("</head>", `${links.join("")}</head>`);
+    },
+  },
+});
+
 /** Runs the early script before the others: it is in a file of its own, which the page's main script would wait for. */
 const earlyScript = (): Plugin => ({
   name: "early-script",
@@ -84,7 +101,7 @@ const bundle = async (): Promise<void> => {
     configFile: false,
     base: "/",
     logLevel: "warn",
-    plugins: [symbols(), licences(), earlyScript()],
+    plugins: [symbols(), licences(), earlyScript(), fonts()],
     build: {
       outDir: OUT,
       emptyOutDir: true,

@@ -87,6 +87,13 @@ const connection = (input: Writable, output: Readable, onEvent: (event: Message)
     });
 };
 
+/** Memory of a process that no other one shares (proc(5), Linux); null on other systems. */
+const privateBytes = (id: number): number | null => {
+  const path = `/proc/${id}/status`;
+  const kib = existsSync(path) ? /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(path, "utf8"))?.[1] : undefined;
+  return kib === undefined ? null : Number(kib) * 1_024;
+};
+
 /** What a page did that it must not do: one line each. */
 const faultOf = (method: string, params: Fields): string | null => {
   if (method === "Page.javascriptDialogOpening") return `dialog: ${params.message}`;
@@ -188,6 +195,8 @@ export type BrowserTab = {
   offline(isOffline: boolean): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
   heapBytes(): Promise<number>;
+  /** The private memory of the largest process that draws pages; null where the system does not tell. */
+  processBytes(): Promise<number | null>;
   shaped(shape: Shape): Promise<void>;
   /** Text that is hard to read, each with its contrast. */
   pale(): Promise<readonly string[]>;
@@ -413,6 +422,12 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     async offline(isOffline) {
       const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
       await send("Network.emulateNetworkConditions", { offline: isOffline, ...unlimited });
+    },
+    async processBytes() {
+      const { processInfo } = await call("SystemInfo.getProcessInfo");
+      const all = processInfo as readonly { readonly type: string; readonly id: number }[];
+      const sizes = all.filter(({ type }) => type === "renderer").map(({ id }) => privateBytes(id));
+      return sizes.includes(null) ? null : Math.max(0, ...sizes.map(Number));
     },
     async heapBytes() {
       await send("HeapProfiler.collectGarbage");

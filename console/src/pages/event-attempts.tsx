@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { count, counted, duration } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { WordedMark } from "../../design/mark.tsx";
-import { LoadError, Loading } from "../../design/placeholders.tsx";
+import { LoadError } from "../../design/placeholders.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { type AllPages, useAllPages } from "../shell/use-all-pages.ts";
@@ -35,7 +35,11 @@ const answerOf = ({ status_code, failure }: Attempt): string => {
   return failure === null ? "" : failure.kind;
 };
 
-type OneProps = { readonly attempt: Attempt; readonly endpoint: Endpoint | null };
+type OneProps = {
+  readonly attempt: Attempt;
+  /** Null if it cannot be read; undefined while it is read, so that its line keeps its place. */
+  readonly endpoint: Endpoint | null | undefined;
+};
 
 const OneAttempt = ({ attempt, endpoint }: OneProps) => {
   const { number, outcome, response, failure } = attempt;
@@ -60,6 +64,8 @@ const OneAttempt = ({ attempt, endpoint }: OneProps) => {
             "Sent to",
             endpoint === null ? (
               ""
+            ) : endpoint === undefined ? (
+              <code class="unseen">POST</code>
             ) : (
               <>
                 <code>POST {endpoint.url}</code> <span class="quiet">the present address of {endpoint.name}</span>
@@ -137,7 +143,7 @@ export const Attempts = ({ event }: { readonly event: Event }) => {
   const move = (by: number): void => setAt(Math.min(last, Math.max(0, first + by)));
   useKeys({ "[": () => move(-1), "]": () => move(1) });
   if (attempts.length === 0) return null;
-  if (endpoint === null && problem === null && event.endpoint_id !== null) return <Loading rows={4} />;
+  const sentTo = endpoint === null && problem === null && event.endpoint_id !== null ? undefined : endpoint;
   const total = attempts.length + left;
   return (
     <Section
@@ -164,7 +170,7 @@ export const Attempts = ({ event }: { readonly event: Event }) => {
     >
       <div class="half">
         {attempts.slice(first, first + 2).map((attempt) => (
-          <OneAttempt key={attempt.number} attempt={attempt} endpoint={endpoint} />
+          <OneAttempt key={attempt.number} attempt={attempt} endpoint={sentTo} />
         ))}
       </div>
       <Others all={all} left={left} />
