@@ -136,5 +136,6 @@ export const RESOURCES: readonly Resource[] = [
     path: "/v1/replays",
     acts: ["list", "show"],
     columns: ["id", "status", "total", "done", "delivered", "failed", "skipped"],
+    filters: ["status"],
   },
 ];

@@ -60,6 +60,7 @@ const SHOP: Origin = { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac"
 const AGENT: Origin = { kind: "agent", id: AGENT_ID, name: "refunds", type: "agent" };
 const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
 const VIEWS = [events, replays, endpoints];
+export const REPLAY_SCHEMAS = VIEWS.map(({ schema }) => schema);
 const CONNECT: Failure = { kind: "connect", detail: "refused" };
 const SERVER_ERROR: Failure = { kind: "http-5xx", detail: "The receiver answered 500" };
 
@@ -257,8 +258,11 @@ export const replayNode = async (
     othersAreGone = false,
     onError = fail,
     onReplay,
+    store = memoryViewStore(REPLAY_SCHEMAS),
   }: {
     readonly log?: EventLog;
+    /** Keeps the node's own views. */
+    readonly store?: ViewStore;
     /** The views that the bulk replayer reads; the node's own unless given. */
     readonly views?: ViewStore;
     readonly othersAreGone?: boolean;
@@ -271,7 +275,7 @@ export const replayNode = async (
   const { clock } = world;
   const node = `node_${nodes}`;
   const streams = aggregates(log, clock);
-  const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
+  const views = store;
   const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
   const offered: Job[] = [];
   const told: DecisionReport[] = [];

@@ -1,13 +1,13 @@
 import { isOverdue, mayApprove } from "../../../domain/approval/state.ts";
 import { defined } from "../../../domain/defined.ts";
-import type { Condition, FoundDocument, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
 import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
-import { mergedPages } from "../../http/merged-pages.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
+import { withStatuses } from "../../http/with-statuses.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
 import type { DetailDeps } from "./approval-detail.ts";
 import { titlesOfApprovals } from "./approval-list-titles.ts";
@@ -81,28 +81,6 @@ export const waitingFor = (
   });
 
 type Listed = Pick<ViewStore, "page" | "count">;
-
-/** The view as if it had only the documents of some statuses; of all, if none is named. */
-const withStatuses = (views: Listed, statuses: readonly string[]): Listed => {
-  if (statuses.length === 0) return views;
-  const lists = statuses.map((status): Condition => ({ field: "status", is: "=", value: status }));
-  return {
-    page(view, query) {
-      const each = lists.map(
-        (of) => (asked: Omit<ViewQuery, "where" | "lead">) =>
-          views.page(view, { ...asked, where: [...query.where, of] }),
-      );
-      return mergedPages(each).page(view, query);
-    },
-    async count(view, where, atMost) {
-      const counts = await Promise.all(lists.map((of) => views.count(view, [...where, of], atMost)));
-      return Math.min(
-        atMost,
-        counts.reduce((sum, it) => sum + it, 0),
-      );
-    },
-  };
-};
 
 export type ListDeps = DetailDeps & { readonly views: Listed };
 

@@ -6,6 +6,7 @@ import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } f
 import { LISTING_QUERY } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import { severalOf } from "../../http/several-values.ts";
 import { RESULT, RUN_FIELDS } from "../agents/request-input.ts";
 import type { BundleSummary, StepSummary } from "./bundle-summary.ts";
 
@@ -13,7 +14,7 @@ const NAME_LENGTH_MAX = 100;
 const COMMENT_LENGTH_MAX = 1_000;
 
 export const LIST_QUERY = {
-  status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" },
+  status: severalOf(BUNDLE_STATUSES, "Only bundles with one of these statuses"),
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 

@@ -15,6 +15,8 @@ import { OPTIONAL_REASON_BODY, REASON_BODY } from "../../http/json-schema.ts";
 import { isPage, listOf, pageOf } from "../../http/listing.ts";
 import { type Answer, type Call, type Handler, type Input, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
+import { valuesOf } from "../../http/several-values.ts";
+import { withStatuses } from "../../http/with-statuses.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { foldStream, latestOf, runCommand, type StreamState } from "../../streams/run-command.ts";
@@ -25,7 +27,7 @@ import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, ERASED, LIST_QUERY, RESOLVE_BODY }
 import { bundleSummary } from "./bundle-summary.ts";
 
 export type BundleRoutesDeps = BundleReadingDeps & {
-  readonly views: Pick<ViewStore, "page">;
+  readonly views: Pick<ViewStore, "page" | "count">;
   readonly begin: BeginBundle;
   readonly approvals: Pick<ApprovalRequests, "recorded">;
   readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
@@ -112,14 +114,13 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async
 const list: Handle<{ query: typeof LIST_QUERY }> =
   ({ views, personal }) =>
   async ({ principal, query }) => {
-    const { status } = query;
     const where = [
       { field: "account", is: "=", value: principal.account },
       ...(principal.kind === "agent" ? [{ field: "agent_id", is: "=", value: principal.id } as const] : []),
-      ...(status === undefined ? [] : [{ field: "status", is: "=", value: status } as const]),
     ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
-    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: BundleDocument, id) =>
+    const listed = withStatuses(views, valuesOf(query.status));
+    const page = await pageOf(listed, { view: VIEW, where, sort }, query, (document: BundleDocument, id) =>
       bundleSummary(id, document),
     );
     return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;

@@ -2,9 +2,18 @@ import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import { SKIP_REASONS } from "../../../projections/replay-skips.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";
 import { nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import { LISTING_QUERY } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
+import { severalOf } from "../../http/several-values.ts";
 import type { WaitingAt } from "../../replays/plan.ts";
+
+const STATUSES = ["running", "done", "cancelled"] as const satisfies readonly ReplayDocument["status"][];
+
+export const LIST_QUERY = {
+  status: severalOf(STATUSES, "Only replays with one of these statuses"),
+  ...LISTING_QUERY,
+} as const satisfies Record<string, JsonSchema>;
 
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
@@ -113,7 +122,7 @@ export const REPLAY: JsonSchema = named(
   "Replay",
   object<ReplayAnswer>({
     id: text,
-    status: { enum: ["running", "done", "cancelled"] },
+    status: { enum: STATUSES },
     filter: FILTER,
     total: count,
     done: { ...count, description: "Replayed or skipped" },

@@ -14,7 +14,7 @@ import { countIn } from "../../../projections/replay-skips.ts";
 import { type ReplayDocument, replays } from "../../../projections/replays.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
-import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { isPage, listOf, pageOf } from "../../http/listing.ts";
 import {
   ADMINS,
   calledBy,
@@ -27,7 +27,9 @@ import {
   route,
 } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
+import { valuesOf } from "../../http/several-values.ts";
 import { timeRangeOf } from "../../http/time-range.ts";
+import { withStatuses } from "../../http/with-statuses.ts";
 import type { StartBulkReplay } from "../../replays/bulk-replay-start.ts";
 import type { BulkReplayer } from "../../replays/bulk-replayer.ts";
 import type { EventReplayer } from "../../replays/event-replayer.ts";
@@ -41,6 +43,7 @@ import { notFound, type Problem, problem } from "../../streams/problems.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 import {
   CANCELLED,
+  LIST_QUERY,
   NEW_REPLAY,
   PLAN,
   RATE_PER_SECOND,
@@ -52,7 +55,7 @@ import {
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly log: Pick<EventLog, "identity" | "head" | "last">;
-  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count" | "position">;
   readonly aggregates: Aggregates;
   readonly replayer: Pick<EventReplayer, "replay">;
   readonly startBulkReplay: StartBulkReplay;
@@ -196,12 +199,13 @@ const show = async (deps: ReplayRoutesDeps, id: string, document: ReplayDocument
   return { id, ...rest, reason, cancelled, done: replayed + rest.skipped, waiting: countIn(waiting_at), waiting_at };
 };
 
-const list: Handle =
+const list: Handle<{ query: typeof LIST_QUERY }> =
   (deps) =>
   async ({ principal, query }) => {
     const where = [{ field: "account", is: "=", value: principal.account }] as const;
     const sort = { field: "started_at", order: "desc" } as const;
-    const page = await pageOf(deps.views, { view: VIEW, where, sort }, query, (document: ReplayDocument, id) =>
+    const views = withStatuses(deps.views, valuesOf(query.status), { lead: "account" });
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document: ReplayDocument, id) =>
       show(deps, id, document),
     );
     return isPage(page) ? { status: 200, body: { ...page, data: await Promise.all(page.data) } } : page;
@@ -278,7 +282,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     who: READERS,
     summary: "List the replays, newest first",
     tag: "replays",
-    query: LISTING_QUERY,
+    query: LIST_QUERY,
     answers: { 200: listOf(REPLAY) },
     reads: [VIEW],
     handle: list(deps),

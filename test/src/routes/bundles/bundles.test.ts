@@ -385,6 +385,9 @@ test("the list is the detail without results, and finds by status", async () => 
   assert.equal((await list()).body, { data: [{ ...detail, steps: summaries }], next_cursor: null });
   assert.is(((await list({ status: "rollback_incomplete" }, AGENT)).body.data as unknown[]).length, 1);
   assert.equal((await list({ status: "committed" })).body.data, []);
+  const two = await list({ status: "committed,rollback_incomplete", total: "true" }, AGENT);
+  assert.equal([(two.body.data as unknown[]).length, two.body.total], [1, 1]);
+  assert.equal((await list({ status: "committed,rollback_incomplete" }, STRANGER)).body.data, []);
   assert.is((await list({ limit: 0 })).outcome, "invalid-request");
 });
 
