@@ -27,6 +27,7 @@ import { eventStages } from "../../console/src/pages/event-stages.ts";
 import { csvOf, ndjsonOf } from "../../console/src/pages/export-text.ts";
 import { gateDetail, refusingGate, summaryText } from "../../console/src/pages/gate-words.ts";
 import { rangeStart } from "../../console/src/pages/ranges.ts";
+import { rejectionOf } from "../../console/src/pages/rejection.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
 import { scopeText } from "../../console/src/pages/scope.ts";
 import { whyOf } from "../../console/src/pages/why.ts";
@@ -324,6 +325,25 @@ test("every event but a plain delivery says why it is where it is", () => {
 test("a delivery that took more than one attempt or a person's approval says so", () => {
   assert.is(whyOf({ ...EVENT, attempt_count: 1, approval_id: null }), "");
   assert.is(whyOf({ ...EVENT, attempt_count: 2, approval_id: "apr_a" }), "Approved by a person; attempt 2 succeeded");
+});
+
+test("a rejection is told with its person and their words, as far as the reader may see them", () => {
+  const vote = { member_id: "mem_a", decision: "reject", comment: "Ask the customer first" };
+  const rejected = { ...EVENT, status: "rejected" };
+  const votes = [{ ...vote, decision: "approve", comment: "Fine" }, vote];
+  assert.is(
+    whyOf(
+      rejected,
+      rejectionOf(votes, () => "ana@shop.example"),
+    ),
+    "It was rejected by ana@shop.example: “Ask the customer first”",
+  );
+  const hidden = [{ ...vote, comment: null }];
+  assert.is(
+    rejectionOf(hidden, () => null),
+    "A person rejected it",
+  );
+  assert.is(whyOf(rejected), "A person rejected it");
 });
 
 const denial = (gate: string, code: string, detail: string) => ({ gate, outcome: "deny", code, detail });

@@ -362,6 +362,8 @@ const inBrowser = (binary: string): void => {
     await client.session("POST", `/v1/approvals/${id}/reject`, vote);
     await page.shows("Rejected. Nothing was sent.");
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
+    await page.open(`${program.url}/events/${sent.body.event_id}`);
+    await page.shows(`It was rejected by ${WHO.email}: “The parcel was found.”`);
   });
 
   test("a session that ends while a page is open is taken up in a layer, and what was typed stays", async () => {

@@ -12,7 +12,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { numberOf } from "./bundle-words.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
-import { type Approval, useApproval } from "./use-approval.ts";
+import type { Approval } from "./use-approval.ts";
 import { stoppingGate } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
@@ -68,10 +68,9 @@ const Records = ({ id }: { readonly id: string }) => {
 };
 
 /** Who decided, what the event is known by, and how far its records are sealed. */
-export const Side = ({ event }: { readonly event: Event }) => {
+export const Side = ({ event, approval }: { readonly event: Event; readonly approval: Approval | null }) => {
   const name = useNames();
   const { verdict, approval_id, bundle } = event;
-  const approval = useApproval(approval_id);
   const policy = verdict.policy;
   const stopped = stoppingGate({ ...event, status: verdict.decision === "hold" ? "held" : event.status });
   return (

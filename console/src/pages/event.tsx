@@ -17,6 +17,8 @@ import { ReplayButton } from "./event-selection.tsx";
 import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
 import { Refusal } from "./refusal.tsx";
+import { rejectionOf } from "./rejection.ts";
+import { type Approval, useApproval } from "./use-approval.ts";
 import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
@@ -61,7 +63,8 @@ const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () =>
 
 const NOTE_ROLES = { failed: "fail", rejected: "refuse", held: "wait" } as const;
 
-const Cause = ({ event }: { readonly event: Event }) => {
+const Cause = ({ event, decided }: { readonly event: Event; readonly decided: Approval | null }) => {
+  const name = useNames();
   const { status, origin, verdict, approval_id: approval } = event;
   if (GOOD.includes(status)) return null;
   const gate = status === "blocked" ? stoppingGate(event) : null;
@@ -82,7 +85,7 @@ const Cause = ({ event }: { readonly event: Event }) => {
   return (
     <Note mark={mark} {...(role === undefined ? {} : { role })}>
       <p>
-        <b>{word}.</b> {whyOf(event).replace(/[^.]$/, "$&.")}
+        <b>{word}.</b> {whyOf(event, rejectionOf(decided?.votes ?? [], name)).replace(/(?<![.!?]”?)$/, ".")}
       </p>
       {status === "held" && approval !== null ? (
         <div class="row">
@@ -107,6 +110,7 @@ type FoundProps = { readonly shown: Shown<Event>; readonly query: PageProps["que
 const Found = ({ shown, query }: FoundProps) => {
   const name = useNames();
   const event = shown.body;
+  const approval = useApproval(event?.approval_id ?? null);
   useKeys({ y: () => copyId(event?.id) });
   useCrumbName(event?.type ?? null);
   if (event === null)
@@ -148,14 +152,14 @@ const Found = ({ shown, query }: FoundProps) => {
         }
         acts={<Acts event={event} onDone={shown.again} />}
       />
-      <Cause event={event} />
+      <Cause event={event} decided={approval} />
       <div class="cols">
         <div class="stack">
           <Timeline event={event} query={query} />
           <Attempts event={event} />
           <Payload event={event} onDone={shown.again} />
         </div>
-        <Side event={event} />
+        <Side event={event} approval={approval} />
       </div>
     </>
   );

@@ -49,7 +49,7 @@ const retrying = ({ attempts }: Explained): string => {
 };
 
 /** Empty only for a plain delivery. */
-export const whyOf = (event: Explained): string => {
+export const whyOf = (event: Explained, rejected = "A person rejected it"): string => {
   const gate = stoppingGate(event);
   if (event.failure !== null && event.status !== "delivered")
     return sentence(event.failure.detail || event.failure.kind);
@@ -58,7 +58,7 @@ export const whyOf = (event: Explained): string => {
   const WORDS: Readonly<Record<string, string>> = {
     recorded: "It has no endpoint, so it was only recorded",
     queued: "Waiting to be sent",
-    rejected: "A person rejected it",
+    rejected,
     expired: "Nobody decided in time",
     cancelled: "It was cancelled before it was sent",
     retrying: retrying(event),
