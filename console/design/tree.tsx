@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { isBranch, type JsonNode, parseJsonSource, type TreeLine, treeLines } from "./json-source.ts";
 import { Icon } from "./mark.tsx";
+import { movedRow } from "./row-keys.ts";
 import { useWindow } from "./virtual-rows.tsx";
 
 const LINE_PX = 22;
@@ -39,15 +40,7 @@ type TreeProps = {
   readonly hidden?: ReadonlyMap<string, string>;
 };
 
-/** Where the keyboard goes from one line: arrows move, left folds and right unfolds (ARIA tree). */
-const moved = (key: string, at: number, last: number): number | null => {
-  if (key === "ArrowDown") return Math.min(at + 1, last);
-  if (key === "ArrowUp") return Math.max(at - 1, 0);
-  if (key === "Home") return 0;
-  return key === "End" ? last : null;
-};
-
-/** JSON as a tree that folds. Numbers keep the text that was sent. What is no JSON is shown as it is. */
+/** JSON as a tree that folds with the left and right arrows (ARIA tree). Numbers keep the text that was sent. What is no JSON is shown as it is. */
 export const JsonTree = ({ text, label, search = "", hidden = new Map() }: TreeProps) => {
   const root = useMemo(() => parseJsonSource(text), [text]);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
@@ -68,7 +61,7 @@ export const JsonTree = ({ text, label, search = "", hidden = new Map() }: TreeP
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const line = lines[at];
-    const next = moved(event.key, at, lines.length - 1);
+    const next = movedRow(event.key, at, lines.length - 1);
     if (next !== null) setAt(next);
     else if (event.key === "ArrowLeft" && line !== undefined && isBranch(line.node)) fold(line.pointer, true);
     else if (event.key === "ArrowRight" && line !== undefined) fold(line.pointer, false);

@@ -1,7 +1,8 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { duration } from "./format.ts";
 import { Mark } from "./mark.tsx";
+import { useRowKeys } from "./row-keys.ts";
 import { stateOf } from "./states.ts";
 import { useWindow } from "./virtual-rows.tsx";
 import { drawnOf, placeOf, type ShownStage, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
@@ -95,7 +96,16 @@ type RowProps = {
   readonly drawn: readonly Stretch[];
   readonly turn: number | null;
   readonly took: ComponentChildren;
+  readonly index: number;
+  readonly isStop: boolean;
+  /** Null if there is nothing to open. */
+  readonly isOpen: boolean | null;
+  readonly onFocus: () => void;
+  readonly onToggle: () => void;
 };
+
+/** True while words are selected, so that a drag over a row does not open it. */
+const isSelecting = (): boolean => getSelection()?.isCollapsed === false;
 
 /** The words of a stage that never came stand where the first bar would begin. */
 const Absent = ({ note = "" }: { readonly note: string | undefined }) => (
@@ -104,11 +114,20 @@ const Absent = ({ note = "" }: { readonly note: string | undefined }) => (
   </text>
 );
 
-const Row = ({ stage, scale, drawn, turn, took }: RowProps) => {
+const Row = ({ stage, scale, drawn, turn, took, index, isStop, isOpen, onFocus, onToggle }: RowProps) => {
   const { mark, role } = stateOf(stage.state);
   return (
-    <div class={`r ${stage.isNested ? "in1" : ""}`}>
-      <div>
+    <div
+      class={`r ${stage.isNested ? "in1" : ""} ${isOpen === null ? "" : "opens"}`}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-expanded={isOpen ?? undefined}
+      tabIndex={isStop ? 0 : -1}
+      data-at={index}
+      onFocus={onFocus}
+      onClick={() => (isSelecting() ? undefined : onToggle())}
+    >
+      <div role="gridcell">
         <Mark name={mark} role={role} />
         <span title={stage.name}>
           {stage.name}
@@ -120,10 +139,47 @@ const Row = ({ stage, scale, drawn, turn, took }: RowProps) => {
         {stage.isAbsent ? <Absent note={stage.note} /> : <Bar stage={stage} scale={scale} />}
         {stage.undo === undefined ? null : <Bar stage={stage.undo} scale={scale} />}
       </svg>
-      <div>{took}</div>
+      <div role="gridcell">{took}</div>
     </div>
   );
 };
+
+type AxisProps = {
+  readonly what: string;
+  readonly begin: string;
+  readonly scale: readonly Stretch[];
+  readonly drawn: readonly Stretch[];
+  readonly turn: number | null;
+};
+
+/** The names of the columns, and how long each stretch of the scale is. */
+const Axis = ({ what, begin, scale, drawn, turn }: AxisProps) => (
+  <div class="r ax" role="row" aria-rowindex={1}>
+    <div role="columnheader">{what}</div>
+    <svg class="track" aria-hidden="true">
+      <Grid drawn={drawn} turn={null} />
+      <text x="0" y="15">
+        {begin}
+      </text>
+      {drawn.map((it) => (
+        <text
+          class={it === scale.at(-1) ? "" : "far"}
+          x={part(it.isBand ? (it.from + it.to) / 2 : it.to)}
+          y="15"
+          text-anchor={it.isBand ? "middle" : "end"}
+        >
+          {it.to - it.from < 0.08 ? "" : duration(it.end - it.start)}
+        </text>
+      ))}
+      {turn === null ? null : (
+        <text class="now" x={part(turn)} y="15" text-anchor={turn > LEFT_FROM ? "end" : "middle"}>
+          turned back
+        </text>
+      )}
+    </svg>
+    <div role="columnheader">Took</div>
+  </div>
+);
 
 type WaterfallProps = {
   readonly stages: readonly ShownStage[];
@@ -136,6 +192,8 @@ type WaterfallProps = {
   readonly onScale?: (isFull: boolean) => void;
   /** What a row is, such as a step. */
   readonly what?: string;
+  /** What is shown below a row once it is opened; left out, rows do not open. */
+  readonly detailOf?: (stage: ShownStage) => ComponentChildren;
   /** When all turned back, in milliseconds since 1970; null if it never did. */
   readonly turnedAt?: number | null;
 };
@@ -147,16 +205,31 @@ const barsOf = (stage: ShownStage): readonly Stage[] => [
 
 const tookOfStage = (stage: ShownStage): ComponentChildren => stage.took ?? duration(stage.end - stage.start);
 
+/** Tells a stage from the others also after more of them were read. */
+const keyOf = ({ name, start }: ShownStage): string => `${name} ${start}`;
+
 /** Stages as bars on one scale. Waiting that is much longer than the work is collapsed, unless "Full scale" is chosen. */
 export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: WaterfallProps) => {
   const [isFullHere, setFullHere] = useState(false);
   const { isFull = isFullHere, onScale: setFull = setFullHere } = given;
-  const { what = "Stage", turnedAt = null } = given;
+  const { what = "Stage", turnedAt = null, detailOf } = given;
+  const [opened, setOpened] = useState<string | null>(null);
   const scale = useMemo(() => scaleOf(stages.flatMap(barsOf), isFull), [stages, isFull]);
   const drawn = useMemo(() => drawnOf(scale), [scale]);
   const turn = turnedAt === null ? null : placeOf(scale, turnedAt);
   const hasBands = isFull || scale.some((it) => it.isBand);
   const { box, shown, before, after } = useWindow(stages.length, ROW_PX, ROWS_MAX);
+  const isOpen = (index: number): boolean => {
+    const stage = stages[index];
+    return stage !== undefined && keyOf(stage) === opened;
+  };
+  const open = (index: number, opens: boolean): void => {
+    const stage = stages[index];
+    if (detailOf === undefined || stage === undefined) return;
+    if (opens) setOpened(keyOf(stage));
+    else if (isOpen(index)) setOpened(null);
+  };
+  const keys = useRowKeys({ count: stages.length, rowPx: ROW_PX, shown, isOpen, open });
   return (
     <>
       {hasBands ? (
@@ -169,37 +242,39 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
           </button>
         </div>
       ) : null}
-      <div class="fall" ref={box}>
-        <div class="r ax">
-          <div>{what}</div>
-          <svg class="track" aria-hidden="true">
-            <Grid drawn={drawn} turn={null} />
-            <text x="0" y="15">
-              {begin}
-            </text>
-            {drawn.map((it) => (
-              <text
-                class={it === scale.at(-1) ? "" : "far"}
-                x={part(it.isBand ? (it.from + it.to) / 2 : it.to)}
-                y="15"
-                text-anchor={it.isBand ? "middle" : "end"}
-              >
-                {it.to - it.from < 0.08 ? "" : duration(it.end - it.start)}
-              </text>
-            ))}
-            {turn === null ? null : (
-              <text class="now" x={part(turn)} y="15" text-anchor={turn > LEFT_FROM ? "end" : "middle"}>
-                turned back
-              </text>
-            )}
-          </svg>
-          <div>Took</div>
-        </div>
-        {before === 0 ? null : <div style={{ height: `${before}px` }} />}
-        {stages.slice(shown.from, shown.to).map((stage) => (
-          <Row stage={stage} scale={scale} drawn={drawn} turn={turn} took={tookOf(stage)} />
-        ))}
-        {after === 0 ? null : <div style={{ height: `${after}px` }} />}
+      <div
+        class="fall"
+        ref={box}
+        role="treegrid"
+        aria-label={`${what}s`}
+        aria-rowcount={stages.length + 1}
+        onKeyDown={keys.onKeyDown}
+      >
+        <Axis what={what} begin={begin} scale={scale} drawn={drawn} turn={turn} />
+        {before === 0 ? null : <div role="presentation" style={{ height: `${before}px` }} />}
+        {stages.slice(shown.from, shown.to).map((stage, nth) => {
+          const index = shown.from + nth;
+          return (
+            <Fragment key={index}>
+              <Row
+                {...{ stage, scale, drawn, turn, index }}
+                took={tookOf(stage)}
+                isStop={index === keys.stop}
+                isOpen={detailOf === undefined ? null : isOpen(index)}
+                onFocus={() => keys.onFocus(index)}
+                onToggle={() => open(index, !isOpen(index))}
+              />
+              {detailOf !== undefined && isOpen(index) ? (
+                <div class="opened" role="row">
+                  <div role="gridcell" aria-colspan={2}>
+                    {detailOf(stage)}
+                  </div>
+                </div>
+              ) : null}
+            </Fragment>
+          );
+        })}
+        {after === 0 ? null : <div role="presentation" style={{ height: `${after}px` }} />}
       </div>
       {hasBands && !isFull ? <p class="meta">Each stretch has its own scale. Grey bands are waiting time.</p> : null}
     </>

@@ -207,6 +207,33 @@ const inBrowser = (binary: string): void => {
     assert.equal(await violations(page), []);
   });
 
+  test("in a timeline arrows move from stage to stage, right and Enter open one, and there is one tab stop", async () => {
+    await page.open(`${program.url}/events/${scene.events.failed}`);
+    await page.shows("Attempt 1");
+    const focused = () => page.evaluate<string>("document.activeElement.dataset.at ?? ''");
+    const stops = "[...document.querySelectorAll('.fall [data-at]')].filter((it) => it.tabIndex === 0)";
+    const opened = () => page.evaluate<string>("document.querySelector('.fall .opened')?.innerText ?? ''");
+    assert.is(await page.evaluate<number>(`${stops}.length`), 1);
+    await page.evaluate(`${stops}[0].focus()`);
+    await page.key("ArrowDown");
+    assert.is(await focused(), "1");
+    assert.is(await page.evaluate<number>(`${stops}.length`), 1);
+    await page.key("ArrowUp");
+    await page.key("ArrowUp");
+    assert.is(await focused(), "0");
+    await page.key("ArrowDown");
+    await page.key("ArrowRight");
+    await until("the stage is open", async () => /Began[\s\S]+Ended/.test(await opened()));
+    assert.is(await page.evaluate<string>("document.activeElement.ariaExpanded"), "true");
+    assert.equal(await violations(page), []);
+    await page.key("ArrowLeft");
+    await until("the stage is closed", async () => (await opened()) === "");
+    await page.key("Enter");
+    await until("Enter opens it too", async () => /Began[\s\S]+Ended/.test(await opened()));
+    await page.key("Tab");
+    assert.is(await focused(), "", "Tab leaves the timeline");
+  });
+
   test("on an event's page t makes the timeline a table, f leads to the search in its payload, and the address says how the scale is", async () => {
     await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
     await page.shows("Attempt 1");

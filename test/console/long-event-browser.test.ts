@@ -113,6 +113,17 @@ const inBrowser = (binary: string): void => {
     });
     assert.ok(scrolled.longestMs < TASK_MS, `a task took ${scrolled.longestMs} ms`);
   });
+
+  test("End leads the keyboard to the last of all stages, which was not drawn before, and Home back", async () => {
+    const focused = () => page.evaluate<string>("document.activeElement.innerText");
+    await page.evaluate(`${ROWS}[0].focus()`);
+    await page.key("End");
+    await until("the last stage has the focus", async () => (await focused()).startsWith("Failed"));
+    await page.key("Home");
+    await until("the first stage has the focus", async () =>
+      page.evaluate<boolean>('document.activeElement.dataset.at === "0"'),
+    );
+  });
 };
 
 const binary = browserHere();

@@ -4,7 +4,7 @@ import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
-import { Section, Time } from "../../design/text.tsx";
+import { Facts, Section, Time } from "../../design/text.tsx";
 import { Waterfall } from "../../design/waterfall.tsx";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
 import { type AnswerOf, call, me } from "../api/api.ts";
@@ -57,6 +57,19 @@ const StageTable = ({ stages }: { readonly stages: readonly EventStage[] }) => (
   />
 );
 
+/** What an opened stage says: its moments, and its note in full, which may be cut off beside the bar. */
+const stageFacts = ({ state, note, start, end, isMoment }: ShownStage & Partial<EventStage>) => (
+  <Facts
+    rows={[
+      ["State", <StateMark value={state} />],
+      ["Began", <Time at={momentOf(start)} as="precise" />],
+      ["Ended", <Time at={momentOf(end)} as="precise" />],
+      ["Took", isMoment === true ? "" : duration(end - start)],
+      ["Note", note ?? ""],
+    ]}
+  />
+);
+
 type TimelineProps = { readonly event: Event; readonly query: PageProps["query"] };
 
 /** What happened, on one scale; whether long waiting is collapsed is in the address. */
@@ -100,6 +113,7 @@ export const Timeline = ({ event, query }: TimelineProps) => {
           begin={exactClock(told[0]?.at ?? event.received_at, { zone }).slice(0, 8)}
           stages={stages}
           tookOf={tookOf}
+          detailOf={stageFacts}
           isFull={query.scale === "full"}
           onScale={(isFull) =>
             go(hrefOf(`/events/${encodeURIComponent(event.id)}`, { ...query, scale: isFull ? "full" : undefined }), {
