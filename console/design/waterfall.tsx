@@ -5,6 +5,7 @@ import { Mark } from "./mark.tsx";
 import { useRowKeys } from "./row-keys.ts";
 import { stateOf } from "./states.ts";
 import { useWindow } from "./virtual-rows.tsx";
+import { NamesEdge, namesStyle } from "./waterfall-names.tsx";
 import { drawnOf, placeOf, type ShownStage, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
 
 const ROW_PX = 31;
@@ -155,7 +156,10 @@ type AxisProps = {
 /** The names of the columns, and how long each stretch of the scale is. */
 const Axis = ({ what, begin, scale, drawn, turn }: AxisProps) => (
   <div class="r ax" role="row" aria-rowindex={1}>
-    <div role="columnheader">{what}</div>
+    <div role="columnheader" aria-label={what}>
+      {what}
+      <NamesEdge />
+    </div>
     <svg class="track" aria-hidden="true">
       <Grid drawn={drawn} turn={null} />
       <text x="0" y="15">
@@ -245,6 +249,7 @@ export const Waterfall = ({ stages, begin, tookOf = tookOfStage, ...given }: Wat
       <div
         class="fall"
         ref={box}
+        style={namesStyle()}
         role="treegrid"
         aria-label={`${what}s`}
         aria-rowcount={stages.length + 1}

@@ -234,6 +234,32 @@ const inBrowser = (binary: string): void => {
     assert.is(await focused(), "", "Tab leaves the timeline");
   });
 
+  test("the names of a timeline are widened with keys and with the pointer, and stay so on the next page", async () => {
+    await page.open(`${program.url}/events/${scene.events.failed}`);
+    await page.shows("Attempt 1");
+    const edge = "document.querySelector('.fall [role=separator]')";
+    const value = () => page.evaluate<number>(`Number(${edge}?.ariaValueNow)`);
+    const width = () => page.evaluate<number>("document.querySelector('.fall [data-at]').firstChild.offsetWidth");
+    const first = await value();
+    assert.is(first, await width());
+    await page.evaluate(`${edge}.focus()`);
+    await page.key("ArrowRight");
+    await until("it is wider", async () => (await value()) === first + 16);
+    assert.is(await width(), first + 16);
+    await page.key("Home");
+    await until("it is the least", async () => (await value()) === 120);
+    await page.dragged(".fall [role=separator]", 80);
+    await until("it is as much wider as it was dragged", async () => (await value()) === 200);
+    assert.is(await width(), 200);
+    assert.equal(await violations(page), []);
+    await page.write("g");
+    await page.write("e");
+    await page.shows("order.paid");
+    await page.evaluate("history.back()");
+    await until("the next timeline has the width, too", async () => (await value()) === 200);
+    assert.is(await width(), 200);
+  });
+
   test("on an event's page t makes the timeline a table, f leads to the search in its payload, and the address says how the scale is", async () => {
     await page.open(`${program.url}/events/${scene.events.delivered}?scale=full`);
     await page.shows("Attempt 1");

@@ -185,6 +185,8 @@ export type BrowserTab = {
   write(text: string): Promise<void>;
   /** Moves the pointer to a place on the screen. */
   pointAt(x: number, y: number): Promise<void>;
+  /** Drags what the CSS selector finds so many pixels to the right. */
+  dragged(selector: string, byPx: number): Promise<void>;
   /** Shows this tab; one behind another is hidden, and draws nothing. */
   toFront(): Promise<void>;
   /** A processor that is so many times slower, and a network with this delay of each answer and this rate. */
@@ -412,6 +414,19 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     },
     async pointAt(x, y) {
       await send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+    },
+    async dragged(selector, byPx) {
+      const found = `document.querySelector(${JSON.stringify(selector)})`;
+      const at = await evaluate<{ x: number; y: number }>(`(() => {
+        ${found}.scrollIntoView({ block: "center" });
+        const box = ${found}.getBoundingClientRect();
+        return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+      })()`);
+      const pointer = { ...at, button: "left", clickCount: 1 };
+      await send("Input.dispatchMouseEvent", { ...pointer, type: "mouseMoved", button: "none" });
+      await send("Input.dispatchMouseEvent", { ...pointer, type: "mousePressed" });
+      await send("Input.dispatchMouseEvent", { ...pointer, x: at.x + byPx, type: "mouseMoved", buttons: 1 });
+      await send("Input.dispatchMouseEvent", { ...pointer, x: at.x + byPx, type: "mouseReleased" });
     },
     async slowed({ processor, latencyMs, bytesPerS }) {
       await send("Emulation.setCPUThrottlingRate", { rate: processor });
