@@ -7,7 +7,12 @@ import { broadHistory } from "../support/broad-history.ts";
 
 const test = suite("records of the audit as sentences");
 
-const NAMES: Readonly<Record<string, string>> = { end_b: "billing-app", pol_c: "support-refunds", mem_d: "Ben Okafor" };
+const NAMES: Readonly<Record<string, string>> = {
+  end_b: "billing-app",
+  pol_c: "support-refunds",
+  mem_d: "Ben Okafor",
+  acc_e: "Marlow Outdoor",
+};
 const told = (type: string, data: object, over: Partial<Entry> = {}): string => {
   const entry = { type, subject: "evt_a", subject_name: "refund.create", data, personal: {}, ...over };
   const { before, name, after, note } = toldOf(entry, (id) => NAMES[id ?? ""] ?? null);
@@ -34,16 +39,37 @@ test("a vote is told with the sum and the words of its person, until those are e
   assert.is(told("VoteCast", vote, about), "approved refund.create, €1,240.00 | VoteCast");
 });
 
-test("an attempt names its endpoint and what was answered, and a budget its policy and day", () => {
+test("an attempt names its endpoint and what was answered", () => {
   const attempt = { endpoint_id: "end_b", number: 1 };
   assert.is(
     told("AttemptFailed", { ...attempt, status_code: 503, failure: { detail: "The receiver answered 503" } }),
     "sent refund.create to billing-app, attempt 1; HTTP 503 | AttemptFailed",
   );
+});
+
+test("a record of a count says how many requests, bytes or things of whom are counted", () => {
+  const of = (subject: string, type: string, ...entries: readonly object[]): string =>
+    told(type, { entries }, { subject, subject_name: null }).replace(/ \| .*/, "");
+  const day = "pol_c-2026-11-17";
+  const one = { event: "evt_a", cost: 5_000_000 };
+  assert.is(of(day, "Reserved", one), "reserved €5.00 for 1 request of support-refunds, 2026-11-17");
+  const raised = { ...one, cost: 6_000_000 };
+  const other = { event: "evt_b", cost: 1_000_000 };
+  assert.is(of(day, "Reserved", one, raised, other), "reserved €7.00 for 2 requests of support-refunds, 2026-11-17");
+  assert.is(of(day, "Settled", one), "spent €5.00 for 1 request of support-refunds, 2026-11-17");
+  const free = { event: "evt_a", cost: 0 };
+  assert.is(of(day, "Reserved", { ...free, places: 3 }), "counted 3 requests of support-refunds, 2026-11-17");
+  assert.is(of(day, "Settled", free), "kept counting 1 request of support-refunds, 2026-11-17");
+  assert.is(of(day, "Released", free), "stopped counting 1 request of support-refunds, 2026-11-17");
+  assert.is(of("pol_c.same-60-ab12", "Reserved", free), "counted 1 identical request of support-refunds");
+  assert.is(of("pol_c.run-ticket-88213", "Reserved", free), "counted 1 request of support-refunds, run ticket-88213");
+  const lease = { event: "lea_a", cost: 0, places: 65_536 };
   assert.is(
-    told("Reserved", { entries: [{ cost: 5_000_000 }] }, { subject: "pol_c-2026-11-17", subject_name: null }),
-    "reserved €5.00 of support-refunds, 2026-11-17 | Reserved",
+    of("acc_e-stored-2026-11-17", "Reserved", lease),
+    "counted 65,536 bytes of Marlow Outdoor, stored on 2026-11-17",
   );
+  assert.is(of("acc_e-sessions", "Reserved", free), "counted 1 sign-in of Marlow Outdoor");
+  assert.is(of("acc_e-2026-11", "Reserved", free), "counted 1 request of Marlow Outdoor, 2026-11");
 });
 
 test("what a stranger wrote changes no sentence, and a record of a newer service is told by its type", () => {

@@ -1,4 +1,5 @@
 import { counted } from "../../design/format.ts";
+import { isOfLedger, LEDGER_TYPES, ledgerSentence } from "./record-ledgers.ts";
 import type { Parts } from "./record-parts.ts";
 
 /** What stands before and after the name of the thing. */
@@ -34,15 +35,8 @@ const step =
   (before: string, after: (it: Parts) => string): Told =>
   (it) => [`${before} ${it.count("index") + 1} of `, after(it)];
 
-/** The sum of one entry; a place without a cost counts requests, sessions or bytes. */
-const sumOf = (it: Parts): string => {
-  const entries = it.list("entries");
-  if (entries.length !== 1) return counted(entries.length, "place");
-  return entries[0]?.count("cost") === 0 ? "a place" : (entries[0]?.cost("cost") ?? "");
-};
-
 const settled: Told = (it) =>
-  it.cost("cost") === "" ? ["gave back what was reserved for ", ""] : [`settled ${it.cost("cost")} for `, ""];
+  it.cost("cost") === "" ? ["gave back what was reserved for ", ""] : [`spent ${it.cost("cost")} on `, ""];
 
 const member = (before: string, after: (it: Parts) => string = () => ""): Told => {
   return (it) => [`${before}${joined(it.named("member"), " ")}${after(it)} in `, ""];
@@ -108,13 +102,10 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   ReplayProgressed: "went on with the replay *",
   ReplayCancelled: "cancelled the replay *",
   ReplayFinished: "finished the replay *",
+  ReplayPlaceTaken: "counted one more running replay of *",
   ReplayAbandoned: "gave up the unfinished replay *",
   // Budgets.
   LedgerOpened: "opened the count of *",
-  Reserved: (it) => [`reserved ${sumOf(it)} of `, ""],
-  Settled: (it) => [`settled ${sumOf(it)} of `, ""],
-  Charged: (it) => [`charged ${sumOf(it)} to `, ""],
-  Released: (it) => [`gave back ${counted(it.list("entries").length, "place")} of `, ""],
   BudgetThresholdReached: (it) => [`saw ${it.text("threshold")} % used of `, ""],
   LedgerClosed: "closed the count of *",
   // What is set up.
@@ -201,10 +192,11 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   KeyMapSealed: "sealed the map of keys of *",
 };
 
-export const knownTypes = (): readonly string[] => Object.keys(TOLD);
+export const knownTypes = (): readonly string[] => [...Object.keys(TOLD), ...LEDGER_TYPES];
 
 /** Null for a record of a newer service, which has no sentence here. */
-export const sentenceFor = (type: string, it: Parts): Sentence | null => {
+export const sentenceFor = (type: string, it: Parts, subject: string): Sentence | null => {
+  if (isOfLedger(type)) return [ledgerSentence(type, it, subject), ""];
   const told = Object.hasOwn(TOLD, type) ? TOLD[type] : undefined;
   if (told === undefined) return null;
   if (typeof told === "function") return told(it);

@@ -1,4 +1,5 @@
 import { euro, shortId } from "../../design/format.ts";
+import { ledgerOf } from "./record-ledgers.ts";
 import { fieldIn, type NameOf, type Parts, partsOf } from "./record-parts.ts";
 import { sentenceFor } from "./record-sentences.ts";
 
@@ -23,15 +24,13 @@ export type Told = {
 /** "EventAdmitted" is told as "event admitted". */
 export const wordsOf = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 
-/** `pol_1-2026-11-17`: a ledger is named by its policy or account, and by the day or the limit that it counts. */
-const LEDGER = /^([a-z]{3}_[a-z2-7]+)[-.](.+)$/;
-
 const subjectName = ({ subject, subject_name: given }: Entry, nameOf: NameOf): string => {
   if (given !== null && given !== undefined)
     return given.replace(/ (\d+\.\d{2,6}) EUR$/, (_, sum) => ` ${euro(Number(sum))}`);
-  const [, owner, rest = ""] = LEDGER.exec(subject) ?? [];
-  if (owner === undefined) return nameOf(subject) ?? shortId(subject);
-  return `${nameOf(owner) ?? shortId(owner)}, ${rest}`;
+  const ledger = ledgerOf(subject);
+  if (ledger === null) return nameOf(subject) ?? shortId(subject);
+  const owner = nameOf(ledger.owner) ?? shortId(ledger.owner);
+  return ledger.of === "" ? owner : `${owner}, ${ledger.of}`;
 };
 
 /** A person's own words, which are kept apart from the record and can be erased. */
@@ -53,7 +52,7 @@ const policyNote = (parts: Parts): string => {
 
 export const toldOf = (entry: Entry, nameOf: NameOf): Told => {
   const parts = partsOf(entry.data, nameOf);
-  const [before, after] = sentenceFor(entry.type, parts) ?? [`${wordsOf(entry.type)}: `, ""];
+  const [before, after] = sentenceFor(entry.type, parts, entry.subject) ?? [`${wordsOf(entry.type)}: `, ""];
   return {
     ...{ before, after, name: subjectName(entry, nameOf) },
     note: `${entry.type}${policyNote(parts)}${quoted(entry)}`,
