@@ -87,6 +87,26 @@ const inBrowser = (binary: string): void => {
     assert.match(csv, /,month-end-payout,payout-runner,50,rolled_back,/);
   });
 
+  test("bundles are filtered by several states, as the address says", async () => {
+    await page.open(`${program.url}/bundles`);
+    await page.shows("month-end-payout");
+    await page.click("State", ".chips");
+    await page.click("Held", "dialog");
+    await page.shows("No bundles match");
+    await page.click("Rolled back", "dialog");
+    await page.click("Close", "dialog");
+    await page.shows("month-end-payout");
+    assert.is(await page.evaluate("location.search"), "?status=held%2Crolled_back");
+    assert.is(await page.evaluate("document.querySelectorAll('tbody tr').length"), 1);
+    await page.shows("Save this view…");
+    assert.equal(await violations(page), []);
+    await page.open(`${program.url}/bundles?status=undone`);
+    await page.shows("Choose a state from the list.");
+    await page.evaluate("document.querySelector('.chip.bad .x').click()");
+    await page.shows("month-end-payout");
+    assert.is(await page.evaluate("location.search"), "");
+  });
+
   test("it fits six widths in two schemes, and axe finds nothing", async () => {
     const id = await bundle("again");
     await page.open(`${program.url}/bundles/${id}`);

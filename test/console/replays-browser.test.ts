@@ -147,6 +147,33 @@ const inBrowser = (binary: string): void => {
     );
   });
 
+  test("replays are filtered by state, and neither that filter nor a plan removes the other", async () => {
+    const rows = (many: number) => until(`${many} rows`, async () => (await rowsOf()) === many);
+    await page.open(`${program.url}/replays?new=status%3Dblocked`);
+    await page.shows("Sends 0 events.");
+    await rows(1);
+    await page.click("State", "[aria-label='Filter replays']");
+    await page.click("Cancelled", "dialog");
+    await page.shows("No replays match");
+    await page.click("Finished", "dialog");
+    await page.click("Close", "dialog");
+    await rows(1);
+    await page.shows("Sends 0 events.");
+    assert.is(await page.evaluate("location.search"), "?new=status%3Dblocked&status=cancelled%2Cdone");
+    await page.evaluate("document.querySelector('[aria-label=\"Which events\"]').value = 'failed'; undefined");
+    await page.evaluate(
+      "document.querySelector('[aria-label=\"Which events\"]').dispatchEvent(new Event('change', { bubbles: true }))",
+    );
+    await until("the plan is another", () =>
+      page.evaluate<boolean>("location.search === '?new=status%3Dfailed&status=cancelled%2Cdone'"),
+    );
+    assert.equal(await violations(page), []);
+    await page.open(`${program.url}/replays?status=finished`);
+    await page.shows("Choose a state from the list.");
+    await page.evaluate("document.querySelector('.chip.bad .x').click()");
+    await rows(1);
+  });
+
   test("the list of replays is saved as a file", async () => {
     await page.open(`${program.url}/replays`);
     await page.click("Export…");

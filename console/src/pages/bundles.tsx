@@ -1,27 +1,40 @@
+import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { FilterBar } from "../../design/filters.tsx";
 import { counted, euro } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
+import { stateOf } from "../../design/states.ts";
 import type { Column } from "../../design/table.tsx";
 import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
 import { reasonText } from "./bundle-words.ts";
 import type { ExportColumn } from "./export-text.ts";
 import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
+import { type FixedView, SavedViews } from "./saved-views.tsx";
 
 type Row = AnswerOf<"GET /v1/bundles">["data"][number];
-type Status = Row["status"];
 
-const VIEWS: readonly { readonly title: string; readonly status: Status | "" }[] = [
-  { title: "All", status: "" },
-  { title: "Needs manual undo", status: "rollback_incomplete" },
-  { title: "Held", status: "held" },
-  { title: "Running", status: "running" },
-  { title: "Rolled back", status: "rolled_back" },
-  { title: "Committed", status: "committed" },
+const STATUSES: readonly Row["status"][] = [
+  ...(["rollback_incomplete", "held", "running", "rolling_back"] as const),
+  ...(["rolled_back", "committed", "blocked", "cancelled"] as const),
+];
+const VIEWS: readonly FixedView[] = [
+  { name: "All", address: "/bundles" },
+  ...["rollback_incomplete", "held", "running", "rolled_back", "committed"].map((value) => ({
+    name: stateOf(value).word,
+    address: `/bundles?status=${value}`,
+  })),
+];
+const FILTERS: readonly Filter[] = [
+  {
+    ...{ name: "status", label: "State", expects: "Choose a state from the list.", isSeveral: true },
+    choices: STATUSES.map((value) => ({ value, word: stateOf(value).word })),
+  },
 ];
 
 /** Why it was refused, or why it ended. */
@@ -66,19 +79,19 @@ const exportColumns = (name: (id: string | null) => string | null): readonly Exp
 /** Is anything half done? */
 const Bundles = ({ query }: PageProps) => {
   const name = useNames();
-  const status = VIEWS.find((it) => it.status === query.status)?.status ?? "";
+  const set: { readonly status?: string } = query.status ? { status: query.status } : {};
+  const address = hrefOf("/bundles", set);
+  const change = (values: FilterValues): void => go(hrefOf("/bundles", { ...set, ...values }), { isReplaced: true });
   const page = (cursor: string | undefined, limit: number) =>
-    call("GET /v1/bundles", {
-      query: { limit, ...(status === "" ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) },
-    });
+    call("GET /v1/bundles", { query: { limit, ...set, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
-    filter: status,
+    filter: address,
     isKept: true,
     topic: "bundles",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
     one: (id) => call("GET /v1/bundles/{id}", { params: { id } }),
-    matches: (row) => status === "" || row.status === status,
+    matches: ({ status }) => set.status === undefined || set.status.split(",").includes(status),
   });
   return (
     <Listing
@@ -88,22 +101,15 @@ const Bundles = ({ query }: PageProps) => {
       keyOf={({ id }) => id}
       exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={
-        status === ""
+        set.status === undefined
           ? { title: "No bundles yet", text: "A bundle appears here when an agent asks for several actions as one." }
-          : { title: "No bundles match", text: "Choose another view to see the others." }
+          : { title: "No bundles match", text: "Remove a filter to see more." }
       }
     >
-      <nav class="tabs" aria-label="Views">
-        {VIEWS.map((view) => (
-          <a
-            key={view.title}
-            href={hrefOf("/bundles", { status: view.status })}
-            aria-current={view.status === status ? "page" : undefined}
-          >
-            {view.title}
-          </a>
-        ))}
-      </nav>
+      <div class="stack tight">
+        <SavedViews fixed={VIEWS} address={address} />
+        <FilterBar label="Filter bundles" filters={FILTERS} values={set} onChange={change} />
+      </div>
     </Listing>
   );
 };

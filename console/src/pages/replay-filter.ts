@@ -9,8 +9,9 @@ const FILTER_NAMES = ["status", "endpoint_id", "source_id", "range", "from", "to
 /** Of a list of events: which notifications it has does not matter, as none of them can be sent again. */
 const IGNORED = ["origin", "at"];
 
-/** The address of a plan, with its filter in `new`. */
-export const planHref = (values: FilterValues): string => hrefOf("/replays", { new: hrefOf("", values).slice(1) });
+/** The address of a plan, with its filter in `new`; `list` is what the address says of the list below it. */
+export const planHref = (values: FilterValues, list?: FilterValues): string =>
+  hrefOf("/replays", { ...list, new: hrefOf("", values).slice(1) });
 
 /** The filter in `new`; null if the address names none. */
 export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterValues | null => {

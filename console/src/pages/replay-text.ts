@@ -44,7 +44,7 @@ export const replayState = ({ status, total, delivered, failed }: Replay): strin
   return failed > 0 ? "failed" : "recorded";
 };
 
-const WORDS = { running: "Running", done: "Finished", cancelled: "Cancelled" } as const;
+export const WORDS = { running: "Running", done: "Finished", cancelled: "Cancelled" } as const;
 
 /** "Finished: 12 delivered, 4 failed, 2 skipped. 5 more wait" */
 export const replayWord = ({ status, delivered, failed, skipped, waiting }: Replay): string => {

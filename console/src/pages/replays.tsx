@@ -6,6 +6,7 @@ import type { Column } from "../../design/table.tsx";
 import { Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { namesOf, useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
@@ -15,7 +16,8 @@ import type { ExportColumn } from "./export-text.ts";
 import { Listing } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
 import { planHref, planIn, type ReplayFilter, replayFilterOf } from "./replay-filter.ts";
-import { planText, replayState, replayWord } from "./replay-text.ts";
+import { planText, replayState, replayWord, WORDS } from "./replay-text.ts";
+import { type FixedView, SavedViews } from "./saved-views.tsx";
 
 type Row = AnswerOf<"GET /v1/replays">["data"][number];
 type Started = AnswerOf<"POST /v1/replays">;
@@ -70,6 +72,17 @@ const filters = (): readonly Filter[] => [
   { name: "source_id", label: "Source", choices: namesOf("src_"), expects: null },
 ];
 
+const VIEWS: readonly FixedView[] = [
+  { name: "All", address: "/replays" },
+  ...Object.entries(WORDS).map(([status, name]) => ({ name, address: `/replays?status=${status}` })),
+];
+const LIST_FILTERS: readonly Filter[] = [
+  {
+    ...{ name: "status", label: "State", expects: "Choose a state from the list.", isSeveral: true },
+    choices: Object.entries(WORDS).map(([value, word]) => ({ value, word })),
+  },
+];
+
 /** The plan comes first; nothing is sent before it was read. It is made for the filter that is in the address. */
 const New = ({ query }: Pick<PageProps, "query">) => {
   const planned = planIn(query);
@@ -82,7 +95,8 @@ const New = ({ query }: Pick<PageProps, "query">) => {
     return answer.ok ? { ok: true, body: answer.body as Plan } : answer;
   });
   if (whyNotAdmin() !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
-  const change = (changed: FilterValues): void => go(planHref({ status, ...values, ...changed }), { isReplaced: true });
+  const change = (changed: FilterValues): void =>
+    go(planHref({ status, ...values, ...changed }, query), { isReplaced: true });
   return (
     <Section title="Replay events">
       <div class="stack tight">
@@ -130,16 +144,19 @@ const New = ({ query }: Pick<PageProps, "query">) => {
 /** What will be sent, and what became of it? */
 const Replays = ({ query }: PageProps) => {
   const name = useNames();
+  const set: { readonly status?: string } = query.status ? { status: query.status } : {};
+  const address = hrefOf("/replays", set);
+  const change = (values: FilterValues): void => go(hrefOf("/replays", { ...query, ...values }), { isReplaced: true });
   const page = (cursor: string | undefined, limit: number) =>
-    call("GET /v1/replays", { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
+    call("GET /v1/replays", { query: { limit, ...set, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
-    filter: "",
+    filter: address,
     isKept: true,
     topic: "replays",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
     one: (id) => call("GET /v1/replays/{id}", { params: { id } }),
-    matches: () => true,
+    matches: ({ status }) => set.status === undefined || set.status.split(",").includes(status),
   });
   return (
     <Listing
@@ -148,9 +165,17 @@ const Replays = ({ query }: PageProps) => {
       columns={columns(name)}
       keyOf={({ id }) => id}
       exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
-      empty={{ title: "No replays yet", text: "A replay sends events again after their end." }}
+      empty={
+        set.status === undefined
+          ? { title: "No replays yet", text: "A replay sends events again after their end." }
+          : { title: "No replays match", text: "Remove a filter to see more." }
+      }
     >
       <New query={query} />
+      <div class="stack tight">
+        <SavedViews fixed={VIEWS} address={address} />
+        <FilterBar label="Filter replays" filters={LIST_FILTERS} values={set} onChange={change} />
+      </div>
     </Listing>
   );
 };

@@ -38,7 +38,8 @@ const ALWAYS: readonly FirstRead[] = [
   read("GET /v1/members/me/preferences"),
 ];
 
-const list = (path: "sources" | "agents" | "replays" | "bundles") => read(`GET /v1/${path}`, { query: { limit: 50 } });
+const list = (path: "sources" | "agents" | "replays" | "bundles", status = "") =>
+  read(`GET /v1/${path}`, { query: { limit: 50, status } });
 
 const records = ({ query }: Opened): readonly FirstRead[] => [
   only("auditor", read("GET /v1/audit", { query: { ...auditQuery(query), limit: 50 } })),
@@ -89,9 +90,9 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   ],
   "/approvals": approvals,
   "/approvals/{id}": approvals,
-  "/bundles": ({ query: { status } }) => (status === undefined ? [list("bundles")] : []),
+  "/bundles": ({ query }) => [list("bundles", query.status)],
   "/bundles/{id}": ({ params: { id = "" } }) => [read("GET /v1/bundles/{id}", { params: { id } })],
-  "/replays": () => [list("replays")],
+  "/replays": ({ query }) => [list("replays", query.status)],
   "/replays/{id}": ({ params: { id = "" } }) => [read("GET /v1/replays/{id}", { params: { id } })],
   "/sources": () => [list("sources"), read("GET /v1/capabilities")],
   "/sources/{id}": ({ params: { id = "" }, now }) => [
