@@ -128,6 +128,12 @@ const inBrowser = (binary: string): void => {
     await reads(
       /Loop refused\. The same request came once in 10 minutes\. Look at the run ticket-88213 before you raise the limit\./,
     );
+    await page.press("link", "ticket-88213");
+    await until("the run's requests are listed", () =>
+      page.evaluate<boolean>(
+        "location.pathname + location.search === '/events?run=ticket-88213' && document.querySelectorAll('tbody tr').length === 2",
+      ),
+    );
     const careful = await agentUnder("careful", { require_fields: ["customer.id"] });
     await refusedEvent(careful, { amount: 1 });
     await reads(/Field missing\. The policy needs customer\.id; the request has no such field\./);

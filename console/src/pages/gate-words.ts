@@ -1,5 +1,6 @@
 import { coversAction } from "../../../domain/evidence/action-pattern.ts";
 import { countdown, counted, duration, euro } from "../../design/format.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import { joined, type Message, message, type Part } from "./message.ts";
 
 /** What gates say, in the words of the console: sums as euros, and each gate by a name that people know. Pure. */
@@ -86,24 +87,26 @@ const windowText = (seconds: number): string =>
 
 const timesText = (times: number): string => (times === 1 ? "once" : `${times} times`);
 
-const countingGate = ({ gate, detail }: Gate, asked: Asked): string | null => {
+const countingGate = ({ gate, detail }: Gate, asked: Asked): readonly Part[] | null => {
   const sums = gate === "budget" ? budgetIn(detail) : null;
   if (sums !== null) {
     const { used, limit, cost } = sums;
     // The gate counts what is reserved with what is spent; "is spent" alone would be untrue.
     const resets = `It resets at midnight in ${cityOf(asked.zone)}, or an admin raises the budget.`;
-    return `This costs ${cost} and would pass today's ${limit} (${used} is spent or reserved). ${resets}`;
+    return [`This costs ${cost} and would pass today's ${limit} (${used} is spent or reserved). ${resets}`];
   }
   const [, taken, most, waitS] = (gate === "rate" && RATE.exec(detail)) || [];
   if (taken !== undefined) {
     const next = waitS === undefined ? "" : nextText(Number(waitS), asked);
     const allowed = `${counted(Number(most), "request")} a minute ${Number(most) === 1 ? "is" : "are"} allowed`;
-    return `${allowed} and this is the ${ordinal(Number(taken) + 1)}.${next}`;
+    return [`${allowed} and this is the ${ordinal(Number(taken) + 1)}.${next}`];
   }
   const [, times, , windowS] = (gate === "loop" && IDENTICAL.exec(detail)) || [];
   if (times === undefined) return null;
-  const look = asked.run === null ? "" : ` Look at the run ${asked.run} before you raise the limit.`;
-  return `The same request came ${timesText(Number(times))} in ${windowText(Number(windowS))}.${look}`;
+  const came = `The same request came ${timesText(Number(times))} in ${windowText(Number(windowS))}.`;
+  const { run } = asked;
+  if (run === null) return [came];
+  return [`${came} Look at the run `, { link: run, href: hrefOf("/events", { run }) }, " before you raise the limit."];
 };
 
 const codes = (texts: readonly string[]): readonly Part[] =>
@@ -131,7 +134,7 @@ export const refusalOf = (gate: Gate, asked: Asked): Message => {
   const { what } = asked;
   const title = `${gateName(name)} refused.`;
   const text = countingGate(gate, asked);
-  if (text !== null) return message(title, text);
+  if (text !== null) return message(title, ...text);
   if (code === "out-of-scope" && what !== null) return message("Out of scope.", ...scopeWords({ ...asked, what }));
   const [, named] = (name === "content" && RULES.exec(detail)) || [];
   if (named !== undefined) return message(title, ...contentWords(named, asked.rules));
