@@ -120,6 +120,24 @@ const inBrowser = (binary: string): void => {
     assert.is((await client.call("GET", `/v1/policies/${id}`)).body.rate_per_minute, undefined);
   });
 
+  test("a long condition is read whole on a phone, and its removal is told as a sentence", async () => {
+    const when = `cost_eur > 500.0 && ${Array.from({ length: 12 }, (_, nth) => `payload.region != "r-${nth}"`).join(" && ")}`;
+    const made = await client.make("/v1/policies", { name: "long", deny: [{ name: "far away", when }] });
+    await page.shaped({ width: 390 });
+    await page.open(`${program.url}/policies/${made.id}`);
+    await page.shows("Version 1 is in force");
+    const isWhole = `(() => {
+      const it = [...document.querySelectorAll("textarea")].find((one) => one.value.includes("r-11"));
+      return it.scrollHeight <= it.clientHeight && it.scrollWidth <= it.clientWidth;
+    })()`;
+    assert.is(await page.evaluate(isWhole), true);
+    assert.equal(await violations(page), []);
+    await page.click("Remove rule 1");
+    await page.click("Publish version 2…");
+    await page.shows(`removed: “far away” refuses when ${when}`);
+    await page.shaped({});
+  });
+
   test("a weaker version of a protected policy is proposed, and waits for its approvers", async () => {
     const approval = { min_approvals: 1, expires_after_s: 3_600 };
     const made = await client.make("/v1/policies", { name: "payouts", budget_eur_day: 100, approval, protected: true });

@@ -2,6 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lineSigns } from "../../console/src/pages/line-difference.ts";
 import { offerAt } from "../../console/src/pages/policy-completion.ts";
+import { changesBetween } from "../../console/src/pages/policy-difference.ts";
+import { definitionFrom } from "../../console/src/pages/policy-fields.ts";
 import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
 
 import { VARIABLES } from "../../src/gates/condition-types.ts";
@@ -81,6 +83,17 @@ test("each line has a sign if it differs, or if lines are gone before it or at t
   assert.equal(lineSigns("a\nb\nc", "a\nc"), ["", "−"]);
   assert.equal(lineSigns("a\nb", "a"), ["−"]);
   assert.equal(lineSigns("a\nb", "a\nb"), ["", ""]);
+});
+
+test("a rule that comes or goes is told as a sentence, and a condition keeps its lines", () => {
+  const rule = { name: "no refunds over 2,000", when: "cost_eur > 2000.0" };
+  const said = "“no refunds over 2,000” refuses when cost_eur > 2000.0";
+  const [gone] = changesBetween({ deny: [rule, rule] }, {});
+  assert.equal([gone?.kind, gone?.before], ["removed", `${said}; ${said}`]);
+  const [added] = changesBetween({ deny: [rule] }, { deny: [rule, rule] });
+  assert.equal([added?.label, added?.kind, added?.after], ["deny › 2", "new", said]);
+  const texts = { "deny.0": "yes", "deny.0.name": "a", "deny.0.when": "cost_eur > 1.0 &&\r\ncost_eur < 2.0" };
+  assert.equal(definitionFrom(texts, {}).deny, [{ name: "a", when: "cost_eur > 1.0 &&\ncost_eur < 2.0" }]);
 });
 
 test.run();

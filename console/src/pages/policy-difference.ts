@@ -1,4 +1,4 @@
-import type { Definition, Json } from "./policy-draft.ts";
+import type { Definition, Json } from "./policy-definition.ts";
 
 /** How two versions of a policy differ, value by value. Pure. */
 
@@ -10,11 +10,17 @@ export type Change = {
   readonly after: string;
 };
 
-const written = (value: Json | undefined): string =>
-  typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
-
 const isMembers = (value: Json | undefined): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A rule as its row says it; anything else as it stands in the text. */
+const written = (value: Json | undefined): string => {
+  if (typeof value === "string") return value;
+  if (isMembers(value) && typeof value.name === "string" && typeof value.when === "string")
+    return `“${value.name}” refuses when ${value.when}`;
+  if (Array.isArray(value)) return value.map(written).join("; ");
+  return value === undefined ? "" : JSON.stringify(value);
+};
 
 const membersOf = (value: Json | undefined): Readonly<Record<string, Json>> | null => {
   if (isMembers(value)) return value;

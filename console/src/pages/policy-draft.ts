@@ -1,7 +1,6 @@
-/** The draft of a policy: one text, of which the form is another view. This browser keeps it for the member. */
+import type { Definition } from "./policy-definition.ts";
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-export type Definition = { readonly [name: string]: Json | undefined };
+/** The draft of a policy: one text, of which the form is another view. This browser keeps it for the member. */
 
 /** What the answer of a policy has beside its definition. */
 const NOT_DEFINED = ["id", "version", "created_at", "created_by", "reason", "protection_lifts_at", "warnings"];

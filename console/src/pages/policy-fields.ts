@@ -1,4 +1,4 @@
-import type { Definition, Json } from "./policy-draft.ts";
+import type { Definition, Json } from "./policy-definition.ts";
 
 /** The form's fields as texts by name, and the definition that they make. Pure. */
 
@@ -40,11 +40,14 @@ const ROLES = ["approver", "auditor", "viewer"] as const;
 /** An hour: an approval needs an end, and the form has no field for it before approval is asked for. */
 const EXPIRES_AT_FIRST_S = 3_600;
 
+/** A form sends its own line ends. */
+const conditionOf = (text: string | undefined): string => (text ?? "").replaceAll("\r\n", "\n");
+
 const approvalOf = (texts: Texts, isNew: boolean): Json | undefined => {
   if (texts.approval === undefined) return undefined;
   const reveal = ROLES.filter((role) => texts[`approval.reveal.${role}`] !== undefined);
   return without({
-    when: texts["approval.when"]?.trim() || undefined,
+    when: conditionOf(texts["approval.when"]).trim() || undefined,
     min_approvals: numberOf(texts["approval.min_approvals"]),
     exclude_requester: texts["approval.exclude_requester"] === undefined ? undefined : true,
     reveal: reveal.length === 0 ? undefined : reveal,
@@ -55,7 +58,7 @@ const approvalOf = (texts: Texts, isNew: boolean): Json | undefined => {
 const denyOf = (texts: Texts): Json | undefined => {
   const rules: Json[] = [];
   for (let at = 0; `deny.${at}` in texts; at += 1)
-    rules.push({ name: texts[`deny.${at}.name`] ?? "", when: texts[`deny.${at}.when`] ?? "" });
+    rules.push({ name: texts[`deny.${at}.name`] ?? "", when: conditionOf(texts[`deny.${at}.when`]) });
   return rules.length === 0 ? undefined : rules;
 };
 

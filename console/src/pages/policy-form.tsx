@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { Area, Field, fieldsOf, Select } from "../../design/field.tsx";
-import { type Definition, parsedDraft, textOf } from "./policy-draft.ts";
+import type { Definition } from "./policy-definition.ts";
+import { parsedDraft, textOf } from "./policy-draft.ts";
 import { definitionFrom, fieldText } from "./policy-fields.ts";
 import { type PolicyProblem, problemText } from "./policy-problem.ts";
 
@@ -18,17 +19,9 @@ const faultsOf =
     return own === undefined ? null : problemText(own);
   };
 
-const Text = ({
-  fields,
-  label,
-  name,
-  hint,
-}: {
-  readonly fields: Fields;
-  readonly label: string;
-  readonly name: string;
-  readonly hint?: string;
-}) => (
+type TextProps = { readonly fields: Fields; readonly label: string; readonly name: string };
+
+const Text = ({ fields, label, name, hint }: TextProps & { readonly hint?: string }) => (
   <Field
     label={label}
     name={name}
@@ -37,6 +30,27 @@ const Text = ({
     {...(hint === undefined ? {} : { hint })}
   />
 );
+
+/** What fits into a line of a phone. */
+const LINE_CHARACTERS = 30;
+
+const rowsFor = (text: string): number => Math.ceil((text.length + 1) / LINE_CHARACTERS) + text.split("\n").length;
+
+/** Wraps, because a condition may be longer than a screen is wide. */
+const Condition = ({ fields, label, name, hint }: TextProps & { readonly hint: string }) => {
+  const value = fieldText(fields.definition, name);
+  return (
+    <Area
+      label={label}
+      name={name}
+      value={value}
+      fault={fields.faultOf(name)}
+      hint={hint}
+      rows={rowsFor(value)}
+      isCode
+    />
+  );
+};
 
 const Tick = ({ name, label, isOn }: { readonly name: string; readonly label: string; readonly isOn: boolean }) => (
   <label class="row tight">
@@ -101,7 +115,7 @@ const Rules = ({ fields, onSet }: { readonly fields: Fields; readonly onSet: (de
         <div class="stack tight" key={`${at} of ${rules.length}`}>
           <input type="hidden" name={`deny.${at}`} value="yes" />
           <Text fields={fields} label={`Name of rule ${at + 1}`} name={`deny.${at}.name`} />
-          <Text fields={fields} label={`Rule ${at + 1} refuses when`} name={`deny.${at}.when`} hint={SEES} />
+          <Condition fields={fields} label={`Rule ${at + 1} refuses when`} name={`deny.${at}.when`} hint={SEES} />
           <div class="row">
             <button class="btn" type="button" onClick={() => set(rules.filter((__, nth) => nth !== at))}>
               Remove rule {at + 1}
@@ -129,7 +143,7 @@ const Approval = ({ fields }: { readonly fields: Fields }) => {
       <Tick name="approval" label="People approve before it is sent" isOn={isOn} />
       {isOn ? (
         <>
-          <Text fields={fields} label="Only when" name="approval.when" hint={`Empty: every request. ${SEES}`} />
+          <Condition fields={fields} label="Only when" name="approval.when" hint={`Empty: every request. ${SEES}`} />
           <Text fields={fields} label="Approvals needed" name="approval.min_approvals" hint="Empty: 1" />
           <Text fields={fields} label="Expires after, in seconds" name="approval.expires_after_s" />
           <Tick

@@ -5,8 +5,9 @@ import { Layer } from "../../design/layer.tsx";
 import { toast } from "../../design/toast.tsx";
 import { call } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
+import type { Definition } from "./policy-definition.ts";
 import { type Change, changesBetween } from "./policy-difference.ts";
-import { type Definition, definitionOf } from "./policy-draft.ts";
+import { definitionOf } from "./policy-draft.ts";
 import type { Policy } from "./policy-words.ts";
 
 type Body = NonNullable<NonNullable<Parameters<typeof call<"PUT /v1/policies/{id}">>[1]>["body"]>;
