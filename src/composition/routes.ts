@@ -22,6 +22,7 @@ import { sessionRoutes } from "../routes/accounts/sessions.ts";
 import { actionRoutes } from "../routes/agents/actions.ts";
 import { agentRoutes } from "../routes/agents/agents.ts";
 import { executeRoutes } from "../routes/agents/execute.ts";
+import { titlesOfApprovals } from "../routes/approvals/approval-list-titles.ts";
 import { approvalRoutes } from "../routes/approvals/approvals.ts";
 import { attentionRoutes } from "../routes/attention/attention.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
@@ -185,7 +186,10 @@ const requestRoutes = (shared: Foundation, { requests, changes, renewal }: Route
     }),
     ...eventRoutes(foundation),
     ...statsRoutes(foundation),
-    ...attentionRoutes(foundation),
+    ...attentionRoutes({
+      ...foundation,
+      titlesOf: (ids, reader) => titlesOfApprovals(foundation, ids, reader),
+    }),
     ...replayRoutes({ ...foundation, replayer, startBulkReplay, bulkReplayer }),
     ...approvalRoutes({ ...foundation, releases: approvalReleases(foundation), renewal, changes }),
   ];

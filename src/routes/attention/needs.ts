@@ -33,6 +33,11 @@ export type NeedsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly ledgers: { figures(stream: string, account: string): Promise<LedgerFigures> };
   readonly timeZoneOf: (account: string) => Promise<string>;
+  /** The sentences that are decided, by the ids of approvals; those of actions without a template are missing. */
+  readonly titlesOf: (
+    ids: readonly string[],
+    reader: { readonly principal: Principal; readonly at: string },
+  ) => Promise<ReadonlyMap<string, string>>;
 };
 
 export type Asker = { readonly principal: Principal; readonly nowMs: number };
@@ -48,22 +53,27 @@ const REFUSED_IN_MS = 60 * MINUTE_MS;
 
 const events = (count: number): string => (count === 1 ? "1 event waits" : `${count} events wait`);
 
-export const waitingApprovals = async ({ views }: NeedsDeps, { principal, nowMs }: Asker): Promise<readonly Need[]> => {
-  const found = await waitingFor(views, principal, iso(nowMs));
+export const waitingApprovals = async (
+  { views, titlesOf }: NeedsDeps,
+  { principal, nowMs }: Asker,
+): Promise<readonly Need[]> => {
+  const at = iso(nowMs);
+  const found = await waitingFor(views, principal, at);
   // The list of approvals has nothing else.
   const waiting = found.map(({ id, document }) => ({ id, document: document as ApprovalDocument & typeof document }));
   const [first] = waiting.sort((a, b) => (a.document.expires_at < b.document.expires_at ? -1 : 1));
   const since = waiting.map(({ document }) => document.requested_at).sort()[0];
   if (first === undefined || since === undefined) return [];
   const { expires_at, summary } = first.document;
+  const name = (await titlesOf([first.id], { principal, at })).get(first.id) ?? summary;
   const count = waiting.length;
   return [
     {
       kind: "approvals",
-      subject: { kind: "approval", id: first.id, name: summary },
+      subject: { kind: "approval", id: first.id, name },
       since,
       count,
-      detail: `${count === 1 ? "1 approval waits" : `${count} approvals wait`} for you. The first to expire: ${summary}.`,
+      detail: `${count === 1 ? "1 approval waits" : `${count} approvals wait`} for you. The first to expire: ${name}.`,
       severity: Date.parse(expires_at) - nowMs <= EXPIRES_SOON_MS ? "critical" : "warning",
       until: expires_at,
     },

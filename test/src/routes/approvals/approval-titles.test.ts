@@ -76,6 +76,17 @@ test("a list that is asked for titles has them, and hides in them what the polic
   assert.equal(await titles(""), [undefined, undefined, undefined]);
 });
 
+test("what needs a person names the approval by its sentence", async () => {
+  const { client, agent } = await world();
+  await held(agent, "k-1");
+  const need = await until("it waits", async () => {
+    const { data } = (await client.session("GET", "/v1/attention")).body;
+    return data.find(({ kind }: { kind: string }) => kind === "approvals") ?? null;
+  });
+  assert.is(need.subject.name, "Refund €1,240.00 to Hana Weiss");
+  assert.is(need.detail, "1 approval waits for you. The first to expire: Refund €1,240.00 to Hana Weiss.");
+});
+
 test("the context of an approval names the run of the request, and the reason that a change was asked for with", async () => {
   const { client, agent } = await world();
   const asked = { action: "refund.create", payload: PAYLOAD, run_id: "ticket-88213", wait_ms: 0 };

@@ -48,6 +48,7 @@ const opened = async (log: History, spent = 0) => {
         },
       },
       timeZoneOf: async () => "UTC",
+      titlesOf: async () => new Map(),
       clock: { now: () => Date.parse(NOW) },
     }),
   );
