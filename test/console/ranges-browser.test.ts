@@ -186,6 +186,32 @@ const inBrowser = (binary: string): void => {
     await page.shows(`${total} match`);
   });
 
+  test("an event and a record lead to what happened around their moment", async () => {
+    const minutes = (at: string): number => {
+      const { searchParams } = new URL(base + at);
+      const [from, to] = ["from", "to"].map((name) => Date.parse(searchParams.get(name) ?? ""));
+      return (Number(to) - Number(from)) / 60_000;
+    };
+    await page.open(`${base}/events/${scene.events.held}`);
+    await page.click("Around this moment");
+    await page.shows(" match");
+    const events = await address();
+    assert.match(events, /^\/events\?from=.*&to=.*&at=evt_/);
+    assert.is(minutes(events), 10);
+    await page.shows(`${await totalOf(`${events.replace(/&at=.*/, "")}&origin=source,agent`)} match`);
+    assert.match(String(await chip()), /Received .* to /);
+    const row = `document.querySelector('tbody a[href="/events/${scene.events.held}"]') !== null`;
+    assert.is(await page.evaluate(row), true, "the event is among them");
+
+    await page.open(`${base}/audit/3`);
+    await page.click("Around this moment");
+    await until("the records are narrowed", async () => /^\/audit\?from=.*&to=/.test(await address()));
+    assert.is(minutes(await address()), 10);
+    await page.shows("Newest first");
+    assert.match(String(await chip()), /When .* to /);
+    await until("there are records", () => page.evaluate<boolean>("document.querySelector('tbody a') !== null"));
+  });
+
   test("several states are chosen in one filter, and Backspace in the empty search takes the last one away", async () => {
     await page.open(`${base}/events`);
     await page.shows("order.paid");

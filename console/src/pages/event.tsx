@@ -7,10 +7,13 @@ import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { around } from "./around.ts";
 import { Attempts } from "./event-attempts.tsx";
+import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Payload } from "./event-payload.tsx";
 import { isReplayable } from "./event-replay.ts";
 import { ReplayButton } from "./event-selection.tsx";
@@ -98,6 +101,14 @@ const Cause = ({ event, decided }: { readonly event: Event; readonly decided: Ap
   );
 };
 
+/** The list of what came shortly before and after the event, in which it is selected. */
+const aroundOf = ({ id, origin, received_at: moment }: Event): string =>
+  hrefOf("/events", {
+    ...around(moment),
+    origin: origin.kind === "system" ? WITH_NOTIFICATIONS : undefined,
+    at: id,
+  });
+
 const copyId = (id: string | undefined): void => {
   if (id === undefined) return;
   void navigator.clipboard.writeText(id).then(() => {
@@ -144,7 +155,7 @@ const Found = ({ shown, query }: FoundProps) => {
               )}
             </span>
             <span>
-              <Time at={event.received_at} as="exact" />
+              <Time at={event.received_at} as="exact" /> <a href={aroundOf(event)}>Around this moment</a>
             </span>
             <Id id={event.id} />
             <Zone />

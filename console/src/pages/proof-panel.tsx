@@ -10,8 +10,10 @@ import type { Role } from "../../design/states.ts";
 import { Note } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { call, callText, me } from "../api/api.ts";
+import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import { pageOfId } from "../shell/thing-pages.ts";
+import { around } from "./around.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
 import { fieldIn } from "./record-parts.ts";
 
@@ -151,14 +153,19 @@ const Given = ({ onChange }: { readonly onChange: () => void }) => (
   </details>
 );
 
-/** The thing that the proved record is about: an approval's page shows what its approvers saw. */
+/** The thing that the proved record is about, as an approval's page shows what its approvers saw, and its neighbours. */
 const About = ({ leaf }: { readonly leaf: string }) => {
-  const subject = fieldIn(JSON.parse(leaf), "subject");
-  const page = typeof subject === "string" ? pageOfId(subject) : null;
-  return page === null ? null : (
+  const record: unknown = JSON.parse(leaf);
+  const page = pageOfId(String(fieldIn(record, "subject")));
+  return (
     <p class="row">
-      <a class="btn" href={page.href}>
-        Open the {page.what}
+      {page === null ? null : (
+        <a class="btn" href={page.href}>
+          Open the {page.what}
+        </a>
+      )}
+      <a class="btn" href={hrefOf("/audit", around(String(fieldIn(record, "recorded_at"))))}>
+        Around this moment
       </a>
     </p>
   );
