@@ -41,7 +41,7 @@ const COMMENT = /^\s*(\/\/|\/?\*)/;
 const QUOTED = /"([^"\n]*)"|`([^`\n]*)`/g;
 const TAGS = /<\/?[a-zA-Z][^<>]*>|\{[^{}]*\}/g;
 /** What program text has and prose has not. */
-const PROGRAM = /[=;{}<>|&]|^\s*(import|export|const|return|if|for|case|type|readonly)\b|\w\(|: \w+,$/;
+const PROGRAM = /[=;{}<>|&]|^\s*(import|export|const|return|if|for|case|type|readonly)\b|\bas const\b|\w\(|: \w+,$/;
 
 /** What a line of a source says on a page: its quoted sentences, or prose between tags. */
 const saidOn = (line: string): readonly string[] => {
