@@ -83,6 +83,18 @@ const LIST_FILTERS: readonly Filter[] = [
   },
 ];
 
+/** Keeps the place of a plan, so that the list below it does not move when it comes. */
+const PlanToCome = () => (
+  <div class="unseen" aria-hidden="true">
+    <Note>
+      <p>Sends 1 event.</p>
+      <div class="row">
+        <span class="btn">Start the replay</span>
+      </div>
+    </Note>
+  </div>
+);
+
 /** The plan comes first; nothing is sent before it was read. It is made for the filter that is in the address. */
 const New = ({ query }: Pick<PageProps, "query">) => {
   const planned = planIn(query);
@@ -121,6 +133,7 @@ const New = ({ query }: Pick<PageProps, "query">) => {
         {plan.problem === null ? null : (
           <LoadError what="The plan" failure={plan.problem} since={null} onRetry={plan.again} />
         )}
+        {planned !== null && plan.body === null && plan.problem === null ? <PlanToCome /> : null}
         {plan.body === null || plan.problem !== null ? null : (
           <Note isAlert>
             <p>{planText(plan.body)}</p>
