@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { bindingOf, type Keys } from "./key-bindings.ts";
 
 type Bindings = { readonly current: Keys };
@@ -46,7 +46,8 @@ let isListening = false;
 export const useKeys = (keys: Keys): void => {
   const bindings = useRef(keys);
   bindings.current = keys;
-  useEffect(() => {
+  // A key may be pressed as soon as the component is drawn, which an effect after that would miss.
+  useLayoutEffect(() => {
     if (!isListening) listen();
     isListening = true;
     layers.push(bindings);

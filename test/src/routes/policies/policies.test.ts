@@ -213,7 +213,7 @@ test("a list has today's ledger of each policy with a budget if it was asked for
   );
   assert.equal([spent.size, spent.get("no budget"), spent.get(DEFINITION.name)], [2, undefined, 0.25]);
   const day = new Date(clock.now()).toISOString().slice(0, 10);
-  assert.equal(asked.splice(0), [[`ledger-${made.id}-${day}`, "acc_1"]]);
+  assert.equal(asked.splice(0), [[`ledger-${made.id}-${day}`, "acc_a"]]);
   assert.equal((await call("GET", "/v1/policies?ledger=today", undefined, "csk_other")).body.data, []);
   assert.equal(asked, []);
   assert.is((await call("GET", "/v1/policies?ledger=yesterday")).status, 400);
