@@ -128,6 +128,7 @@ try {
   await page.evaluate("void fetch('/v1/events?limit=1').then((it) => it.json()).then((it) => flood(it.data[0]))");
   await until("the list is live", async () => (await told(page)).frames > 0);
   await loadAll(page);
+  await page.unobserved();
   const lines: Line[] = [];
   for (let part = 0; part <= PARTS; part += 1) {
     const seconds = (part / PARTS) * hours * 3_600;

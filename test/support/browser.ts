@@ -195,6 +195,8 @@ export type BrowserTab = {
   forgets(): Promise<void>;
   /** Cuts the network of the page, or gives it back; connections that are open end. */
   offline(isOffline: boolean): Promise<void>;
+  /** Ends what the protocol keeps of each request and element, which would count as the page's own memory. */
+  unobserved(): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
   heapBytes(): Promise<number>;
   /** The private memory of the largest process that draws pages; null where the system does not tell. */
@@ -302,12 +304,15 @@ type Opened = {
   readonly origins: ReadonlySet<string>;
 };
 
+/** What a page can do without; they keep more, the longer it is open. */
+const OBSERVING = ["Log", "Network", "Accessibility"];
+
 /** One more page of a browser, which shares its cookies, its storage and its faults with the others. */
 const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<BrowserTab> => {
   const { targetId } = await call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
   const send = (method: string, params: Fields = {}) => call(method, params, String(sessionId));
-  for (const domain of ["Page", "Runtime", "Log", "Network", "Accessibility"]) await send(`${domain}.enable`);
+  for (const domain of ["Page", "Runtime", ...OBSERVING]) await send(`${domain}.enable`);
 
   const evaluate = async <T>(expression: string): Promise<T> => {
     const { result, exceptionDetails } = await send("Runtime.evaluate", { expression, returnByValue: true });
@@ -439,6 +444,9 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     async offline(isOffline) {
       const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
       await send("Network.emulateNetworkConditions", { offline: isOffline, ...unlimited });
+    },
+    async unobserved() {
+      for (const domain of OBSERVING) await send(`${domain}.disable`);
     },
     async processBytes() {
       const { processInfo } = await call("SystemInfo.getProcessInfo");
