@@ -83,6 +83,10 @@ const WATCH = `(() => {
 const LISTEN = `(() => {
   const heard = { unused: new Set(), open: new Set(), twice: [] };
   globalThis.heard = heard;
+  // After news, the same read is another question. So there is none: no stream is opened, and no other tab tells of its own.
+  const silent = class extends EventTarget { close() {} postMessage() {} };
+  globalThis.EventSource = silent;
+  globalThis.BroadcastChannel = silent;
   const ask = globalThis.fetch.bind(globalThis);
   globalThis.fetch = async (...given) => {
     const address = String(given[0].url ?? given[0]);
