@@ -113,12 +113,17 @@ const rangeOf = async (api: Api, { from, to }: Period): Promise<Range> => {
   return after === null ? { from_index } : { from_index, to_index: Math.max(last, after) + 1 };
 };
 
+/** It is opened only when it is read: a call that is refused before that leaves no file behind that is still being opened. */
+async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
+  yield* createReadStream(path);
+}
+
 /** The export as the service sends it, or as it is in a file that was saved before. */
 const exportOf = async (args: Arguments, env: Env, period: Period): Promise<AsyncIterable<Uint8Array>> => {
   const { export: saved, payloads, "only-period": onlyPeriod } = args.options;
   if (saved !== undefined) {
     if (!existsSync(String(saved))) throw new UsageError(`There is no file "${saved}".`);
-    return createReadStream(String(saved));
+    return bytesOf(String(saved));
   }
   const api = apiOf(args, env);
   const query = new URLSearchParams();
