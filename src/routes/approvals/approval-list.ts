@@ -80,9 +80,7 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
-type Listed = Pick<ViewStore, "page" | "count">;
-
-export type ListDeps = DetailDeps & { readonly views: Listed };
+export type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page" | "count"> };
 
 export const list =
   (deps: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>

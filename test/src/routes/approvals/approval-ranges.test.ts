@@ -1,16 +1,10 @@
-import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ViewStore } from "../../../../domain/ports/view-store.ts";
-import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
-import { mongoViewStore } from "../../../../infra/mongodb/view-store.ts";
-import { sqliteViewStore } from "../../../../infra/sqlite/view-store.ts";
 import { approvals } from "../../../../projections/approvals.ts";
 import { events } from "../../../../projections/events.ts";
 import { approvalsWorld, person } from "../../../support/approvals-world.ts";
-import { freshDatabase, mongodbServer } from "../../../support/mongodb.ts";
-import { removeFolder, temporaryFolder } from "../../../support/program.ts";
-import { testWhere } from "../../../support/skipped.ts";
+import { inEachViewStore } from "../../../support/each-view-store.ts";
 
 const test = suite("approvals by range and status");
 const SCHEMAS = [events.schema, approvals.schema];
@@ -51,29 +45,6 @@ const listsRightly = async (views: ViewStore): Promise<void> => {
   assert.match(JSON.stringify(wrong), "The parameter from must be a time with its zone");
 };
 
-test("in memory", () => listsRightly(memoryViewStore(SCHEMAS)));
-
-test("in SQLite", async () => {
-  const folder = temporaryFolder();
-  const views = sqliteViewStore({ path: join(folder, "views.db"), schemas: SCHEMAS });
-  try {
-    await listsRightly(views);
-  } finally {
-    await views.close();
-    removeFolder(folder);
-  }
-});
-
-const server = mongodbServer("lists of approvals in MongoDB");
-testWhere(test, server !== null, "there is no MongoDB", "in MongoDB", async () => {
-  const { url, drop } = freshDatabase(server ?? "");
-  const views = await mongoViewStore({ url, schemas: SCHEMAS });
-  try {
-    await listsRightly(views);
-  } finally {
-    await views.close();
-    await drop();
-  }
-});
+inEachViewStore(test, "lists of approvals", SCHEMAS, listsRightly);
 
 test.run();

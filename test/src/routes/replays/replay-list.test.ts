@@ -1,13 +1,8 @@
-import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ViewStore } from "../../../../domain/ports/view-store.ts";
-import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
-import { mongoViewStore } from "../../../../infra/mongodb/view-store.ts";
-import { sqliteViewStore } from "../../../../infra/sqlite/view-store.ts";
 import type { Principal } from "../../../../src/http/route.ts";
-import { freshDatabase, mongodbServer } from "../../../support/mongodb.ts";
-import { removeFolder, temporaryFolder } from "../../../support/program.ts";
+import { inEachViewStore } from "../../../support/each-view-store.ts";
 import {
   ACCOUNT,
   ADMIN,
@@ -17,7 +12,6 @@ import {
   replayNode,
   replayWorld,
 } from "../../../support/replay-world.ts";
-import { testWhere } from "../../../support/skipped.ts";
 
 const test = suite("the list of replays by status");
 const STRANGER: Principal = { kind: "key", account: "acc_b", id: "key_b", role: "admin" };
@@ -62,29 +56,6 @@ const listsRightly = async (store: ViewStore): Promise<void> => {
   await node.stop();
 };
 
-test("in memory", () => listsRightly(memoryViewStore(REPLAY_SCHEMAS)));
-
-test("in SQLite", async () => {
-  const folder = temporaryFolder();
-  const views = sqliteViewStore({ path: join(folder, "views.db"), schemas: REPLAY_SCHEMAS });
-  try {
-    await listsRightly(views);
-  } finally {
-    await views.close();
-    removeFolder(folder);
-  }
-});
-
-const server = mongodbServer("lists of replays in MongoDB");
-testWhere(test, server !== null, "there is no MongoDB", "in MongoDB", async () => {
-  const { url, drop } = freshDatabase(server ?? "");
-  const views = await mongoViewStore({ url, schemas: REPLAY_SCHEMAS });
-  try {
-    await listsRightly(views);
-  } finally {
-    await views.close();
-    await drop();
-  }
-});
+inEachViewStore(test, "lists of replays", REPLAY_SCHEMAS, listsRightly);
 
 test.run();
