@@ -4,10 +4,6 @@ import { HOME, placeOfUrl } from "./shell/addresses.ts";
 import { firstReads } from "./shell/first-reads.ts";
 import { pageAt } from "./shell/pages.ts";
 
-/**
- * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
- * no right to is not asked for, so that waits until it is known who is signed in.
- */
 const ME = "/v1/auth/me";
 
 const roleOf = async (answer: Response): Promise<string> => {
@@ -16,6 +12,10 @@ const roleOf = async (answer: Response): Promise<string> => {
   return member.role;
 };
 
+/**
+ * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
+ * no right to is not asked for, so that waits until it is known who is signed in.
+ */
 const begin = async (): Promise<void> => {
   const place = placeOfUrl(new URL(location.pathname === "/" ? HOME : location.href, location.href));
   const found = pageAt(place);

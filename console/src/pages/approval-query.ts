@@ -1,5 +1,5 @@
 import type { FilterValues } from "../../design/filter-values.ts";
-import { rangeStart } from "./ranges.ts";
+import { firstMoment } from "./ranges.ts";
 
 const LISTS = ["me", "all", "decided", "any"] as const;
 /** Those that wait for this member, or for anybody; those that this member decided; or all there ever were. */
@@ -20,7 +20,7 @@ export const queueQuery = (query: FilterValues) => {
   const wanted = wantedIn(query);
   if (wanted !== "any") return { for: wanted, titles: "true" } as const;
   const { status, range, from, to } = filtersIn(query);
-  const asked = { status, from: range === undefined ? from : rangeStart(range, Date.now()), to };
+  const asked = { status, from: firstMoment({ range, from }), to };
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
   return { ...given, total: "true", titles: "true" } as const;
 };

@@ -1,7 +1,7 @@
 import type { FilterValues } from "../../design/filter-values.ts";
 import type { call } from "../api/api.ts";
 import { WITHOUT_NOTIFICATIONS } from "./event-origins.ts";
-import { rangeStart } from "./ranges.ts";
+import { firstMoment } from "./ranges.ts";
 
 type EventQuery = NonNullable<NonNullable<Parameters<typeof call<"GET /v1/events">>[1]>["query"]>;
 
@@ -17,7 +17,7 @@ export const queryOf = (query: FilterValues): EventQuery => {
   const { range, from, ...rest } = Object.fromEntries(
     FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]] as [string, string]] : [])),
   );
-  const start = range === undefined ? from : rangeStart(range, Date.now());
+  const start = firstMoment({ range, from });
   // The service checks the values, and its problem names the one that it does not take.
   const origin = rest.origin ?? WITHOUT_NOTIFICATIONS;
   return { ...rest, origin, ...(start === undefined ? {} : { from: start }), limit: 50, total: "true" } as EventQuery;

@@ -27,7 +27,7 @@ const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EU
 const RATE = /^(\d+) of (\d+) in the last minute(?:; the next is possible in (\d+) s)?$/;
 const IDENTICAL = /^(\d+) of (\d+) identical in (\d+) s$/;
 const RULES = /^refused by (.+)$/s;
-/** It counts steps from zero. */
+/** The service counts the steps of a bundle from zero. */
 const WITH_BUNDLE = /^Decided on as step (\d+) of bun_\w+$/;
 const MISSING = /^missing: (.+)$/s;
 

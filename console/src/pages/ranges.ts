@@ -31,3 +31,9 @@ export const rangeStart = (range: string, now: number): string | undefined => {
   if (hours === undefined) return undefined;
   return new Date(Math.floor((now - hours * HOUR_MS) / MINUTE_MS) * MINUTE_MS).toISOString();
 };
+
+type FromAddress = { readonly range?: string | undefined; readonly from?: string | undefined };
+
+/** The first moment of a list: that of its relative range, which ends now, or else the moment that the address names. */
+export const firstMoment = ({ range, from }: FromAddress): string | undefined =>
+  range === undefined ? from : rangeStart(range, Date.now());

@@ -1,7 +1,7 @@
 import type { FilterValues } from "../../design/filter-values.ts";
 import type { AnswerOf } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
-import { rangeStart } from "./ranges.ts";
+import { firstMoment } from "./ranges.ts";
 
 export type ReplayFilter = AnswerOf<"GET /v1/replays">["data"][number]["filter"];
 
@@ -27,7 +27,7 @@ export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterV
 
 /** What the API is asked for; a relative range begins when the plan is made. */
 export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): ReplayFilter => {
-  const start = range === undefined ? from : rangeStart(range, Date.now());
+  const start = firstMoment({ range, from });
   const others = Object.entries({ ...rest, from: start }).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(others), status: status === "blocked" ? "blocked" : "failed" };
 };
