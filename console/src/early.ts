@@ -14,12 +14,14 @@ const roleOf = async (answer: Response): Promise<string> => {
 
 /**
  * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
- * no right to is not asked for, so that waits until it is known who is signed in.
+ * no right to is not asked for, so that waits until it is known who is signed in. Without a session nothing is asked for here: each
+ * read would be refused.
  */
 const begin = async (): Promise<void> => {
   const place = placeOfUrl(new URL(location.pathname === "/" ? HOME : location.href, location.href));
   const found = pageAt(place);
-  if (found === null) return;
+  const isVisitor = document.querySelector('meta[name="session"]')?.getAttribute("content") === "none";
+  if (found === null || isVisitor) return;
   const me = earlyReads.begin(ME);
   const script = found.row.load();
   const reads = firstReads(found.row.path, { params: found.params, query: place.query, now: Date.now() });

@@ -50,11 +50,17 @@ export const bundledFiles = (): ReadonlyMap<string, BundledFile> => {
 export const etagOf = (body: Buffer): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 
-/** The shell tells the sign-in page by this whether strangers may make an account. */
-const SIGNUP_CLOSED = '<meta name="sign-up" content="closed">';
+/** What the shell's file tells the page's scripts, and what it tells them instead. */
+const TOLD = {
+  /** Whether strangers may make an account. */
+  signup: ['<meta name="sign-up" content="closed">', '<meta name="sign-up" content="open">'],
+  /** Whether the request brought a session, valid or not: without one, what needs it is not asked for. */
+  session: ['<meta name="session" content="none">', '<meta name="session" content="brought">'],
+} as const;
 
-export const withSignup = (shell: BundledFile): BundledFile => {
-  const plain = Buffer.from(shell.plain.toString().replace(SIGNUP_CLOSED, '<meta name="sign-up" content="open">'));
+export const telling = (shell: BundledFile, what: keyof typeof TOLD): BundledFile => {
+  const [built, instead] = TOLD[what];
+  const plain = Buffer.from(shell.plain.toString().replace(built, instead));
   const coded = new Map([
     ["br", brotliCompressSync(plain)],
     ["gzip", gzipSync(plain)],

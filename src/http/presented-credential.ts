@@ -14,6 +14,9 @@ const cookieValues = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`) && pair.length > name.length + 1)
     .map((pair) => pair.slice(name.length + 1));
 
+/** Whether a header `Cookie` brings a session, valid or not. */
+export const bringsSession = (cookie: string): boolean => cookieValues(cookie, SESSION_COOKIE).length > 0;
+
 export const presentedCredential = (
   rawHeaders: readonly string[],
 ): PresentedCredential | Problem | "unusable" | null => {

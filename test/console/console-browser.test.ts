@@ -50,6 +50,9 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/events?status=failed`);
     await page.shows("Sign in");
     assert.equal(await violations(page), []);
+    const asked = "performance.getEntriesByType('resource').map((it) => new URL(it.name).pathname)";
+    const calls = (await page.evaluate<readonly string[]>(asked)).filter((it) => it.startsWith("/v1/"));
+    assert.equal([...new Set(calls)], ["/v1/auth/me"], "a visitor asks for nothing that needs a session");
     await write("email", WHO.email);
     await write("password", "another password");
     await page.click("Sign in", "form");

@@ -90,6 +90,25 @@ test("the shell says whether strangers may make an account, in every coding", as
   assert.match((await (await opened()).inject({ url: "/" })).body, /name="sign-up" content="closed"/);
 });
 
+test("the shell says whether the request brought a session, and is kept apart for both", async () => {
+  const app = await opened();
+  const read = (headers: Record<string, string>) => app.inject({ url: "/overview", headers });
+  const [visitor, cleared, member] = [
+    await read({}),
+    await read({ cookie: "__Host-session=; theme=dark" }),
+    await read({ cookie: "theme=dark; __Host-session=c0mes-back" }),
+  ];
+  assert.match(visitor.body, /name="session" content="none"/);
+  assert.is(cleared.body, visitor.body);
+  assert.match(member.body, /name="session" content="brought"/);
+  assert.not.match(member.body, /c0mes-back/);
+  assert.is(member.headers.vary, "accept-encoding, cookie");
+  const kept = String(visitor.headers.etag);
+  const cookie = "__Host-session=unknown";
+  assert.is((await read({ cookie, "if-none-match": kept })).statusCode, 200);
+  assert.is((await read({ cookie, "if-none-match": String(member.headers.etag) })).statusCode, 304);
+});
+
 test("nothing else of the build is served", async () => {
   const app = await opened();
   for (const name of ["manifest.json", "inputs.sha256", "..%2fmanifest.json", "%2e%2e%2findex.html", "constructor", ""])

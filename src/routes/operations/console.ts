@@ -1,6 +1,7 @@
 import type { Signup } from "../../config.ts";
 import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
-import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, withSignup } from "../../console/bundle.ts";
+import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
+import { bringsSession } from "../../http/presented-credential.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
 import type { UnknownPage } from "../../http/unknown-page.ts";
 import { notFound } from "../../streams/problems.ts";
@@ -26,6 +27,7 @@ const LICENCES = "licences.txt";
 
 const CODINGS = { "accept-encoding": { type: "string", description: "The build made `br` and `gzip`" } } as const;
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
+const COOKIE = { cookie: { type: "string", description: "The shell says whether it has a session" } } as const;
 
 const codedFor = (file: BundledFile, acceptEncoding: string | undefined) => {
   const coding = codingFor(acceptEncoding, file);
@@ -38,8 +40,11 @@ const codedFor = (file: BundledFile, acceptEncoding: string | undefined) => {
 const coded = (file: BundledFile, { headers }: Call): Pick<Answer, "body" | "headers"> =>
   codedFor(file, headers["accept-encoding"]);
 
-const shellRoute = (path: string, shell: BundledFile): Route => {
-  const etag = etagOf(shell.plain);
+type Shell = { readonly file: BundledFile; readonly etag: string };
+
+const shellOf = (file: BundledFile): Shell => ({ file, etag: etagOf(file.plain) });
+
+const shellRoute = (path: string, toVisitor: Shell, toSession: Shell): Route => {
   return {
     method: "GET",
     path,
@@ -48,15 +53,16 @@ const shellRoute = (path: string, shell: BundledFile): Route => {
     tag: TAG,
     anyQuery: true,
     hidden: true,
-    headers: { ...CODINGS, ...CONDITION },
+    headers: { ...CODINGS, ...CONDITION, ...COOKIE },
     answers: { 200: { type: "string" }, 304: null },
     produces: "text/html",
     async handle(call) {
-      const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding" };
+      const { file, etag } = bringsSession(call.headers.cookie ?? "") ? toSession : toVisitor;
+      const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
       // A proxy that compresses weakens the tag.
       const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
       if (kept.includes(etag)) return { status: 304, headers };
-      const { body, headers: own } = coded(shell, call);
+      const { body, headers: own } = coded(file, call);
       return { status: 200, body, headers: { ...own, ...headers } };
     },
   };
@@ -72,7 +78,7 @@ export const readConsoleBundle = (signup: Signup): ConsoleBundle => {
   const files = bundledFiles();
   const built = files.get(SHELL);
   if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
-  return { files, shell: signup === "open" ? withSignup(built) : built };
+  return { files, shell: signup === "open" ? telling(built, "signup") : built };
 };
 
 /** The shell says at an unknown address that there is no such page, and to a visitor only how to sign in. */
@@ -87,8 +93,9 @@ export const consolePage =
 export const consoleRoutes = ({ files, shell }: ConsoleBundle): readonly Route[] => {
   const verifier = files.get(VERIFIER);
   if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
+  const [toVisitor, toSession] = [shellOf(shell), shellOf(telling(shell, "session"))];
   return [
-    ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shell)),
+    ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, toVisitor, toSession)),
     {
       method: "GET",
       path: `/${VERIFIER}`,
