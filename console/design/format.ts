@@ -99,10 +99,11 @@ export const count = (value: number): string => new Intl.NumberFormat(LOCALE).fo
 /** The total of a list, which the service counts up to 10,000. */
 export const listTotal = (total: number): string => (total >= 10_000 ? "10,000+" : count(total));
 
-/** Rounded down to one decimal, so that 100 % means all. */
+/** With one decimal and rounded down, so that 100 % means all. */
 export const percent = (part: number, whole: number): string => {
   if (whole === 0) return "–";
-  return `${Math.floor((part * 1_000) / whole) / 10} %`;
+  if (part === whole) return "100 %";
+  return `${(Math.floor((part * 1_000) / whole) / 10).toFixed(1)} %`;
 };
 
 export const bytes = (size: number): string => {

@@ -14,7 +14,8 @@ export const newestFirst =
   (field: string) =>
   (a: FoundDocument, b: FoundDocument): number => {
     const [left, right] = [String(a.document[field]), String(b.document[field])];
-    return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
+    if (left !== right) return left < right ? 1 : -1;
+    return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
   };
 
 const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<void> => {

@@ -9,6 +9,7 @@ import {
   stepStages,
   turnedAt,
   whatItDid,
+  whyInState,
 } from "../../console/src/pages/bundle-words.ts";
 
 const test = suite("what a bundle's steps did");
@@ -70,6 +71,22 @@ test("only what was done, or may still be done, cannot be undone", () => {
 test("a reason counts steps from one, and is a sentence", () => {
   assert.is(reasonText("Step 0 (payout.send) failed"), "Step 1 (payout.send) failed.");
   assert.is(reasonText("A member cancelled it."), "A member cancelled it.");
+});
+
+test("a list says in one line why a bundle is in its state", () => {
+  const [done, pending] = [step({}), step({ index: 1, status: "pending" })];
+  const why = (status: string, steps: readonly Step[], reason: string | null = null) =>
+    whyInState({ status, steps, reason });
+  assert.is(why("held", [pending]), "It waits for a decision.");
+  assert.is(why("running", [done, pending]), "1 of 2 steps done.");
+  assert.is(why("running", [pending]), "0 of 1 step done.");
+  assert.is(why("committed", [done]), "");
+  assert.is(why("rolled_back", [done], "Step 0 (payout.send) failed"), "Step 1 (payout.send) failed.");
+  const left = step({ index: 2, status: "compensation_failed" });
+  const byHand = step({ ...left, index: 3, resolution: { comment: "Called the bank" } });
+  const reason = "Step 4 (mail.send) failed";
+  assert.is(why("rollback_incomplete", [left, byHand], reason), "Step 3 (payout.send) was not undone.");
+  assert.is(why("rollback_incomplete", [left, { ...left, index: 3 }], reason), "2 steps were not undone.");
 });
 
 test("a step and its undo are two bars of one row, and a step that never came has none", () => {

@@ -283,8 +283,8 @@ test("a frame is read, and what is no frame is nothing", () => {
 test("the indicator says what matters most, and a short gap is no news", () => {
   const facts = { now: 10_000, isBehind: false, hasWaiting: false };
   assert.is(indicationOf({ isLive: true, since: 0 }, facts), "live");
-  assert.is(indicationOf({ isLive: false, since: 6_000 }, facts), "live");
-  assert.is(indicationOf({ isLive: false, since: 5_000 }, { ...facts, hasWaiting: true }), "lost");
+  assert.is(indicationOf({ isLive: false, since: 7_000 }, facts), "live");
+  assert.is(indicationOf({ isLive: false, since: 6_500 }, { ...facts, hasWaiting: true }), "lost");
   assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, hasWaiting: true }), "paused");
   assert.is(indicationOf({ isLive: true, since: 0 }, { ...facts, hasWaiting: true, isBehind: true }), "behind");
 });
@@ -486,9 +486,13 @@ test("a replay has the tick only if all was delivered, and says what was skipped
   assert.is(replayState({ ...replay, delivered: 18, failed: 0, skipped: 0 }), "delivered");
   assert.is(replayState({ ...replay, status: "running" }), "running");
   assert.is(
-    planText({ count: 18, waiting: 5, skipped: [{ reason: "endpoint-disabled", count: 2 }] }),
-    "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled.",
+    planText({ count: 18, waiting: 5, skipped: [{ reason: "endpoint-disabled", count: 2 }] }, [
+      { name: "erp-bridge", reason: "circuit-open", count: 5 },
+    ]),
+    "Sends 13 events now. 5 wait until erp-bridge answers. Skips 2: the endpoint is disabled.",
   );
+  const one = [{ name: "app", reason: "circuit-open", count: 1 }];
+  assert.is(planText({ count: 1, waiting: 1, skipped: [] }, one), "Sends 0 events now. 1 waits until app answers.");
 });
 
 test("a form of an action becomes its definition; what cannot be read is told at its field", () => {

@@ -195,6 +195,25 @@ const inBrowser = (binary: string): void => {
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 
+  test("rows beside an open card follow what becomes of them, and no request is read that nobody opened", async () => {
+    const [other, shown] = [await ask(61), await ask(62)];
+    await opened(shown);
+    const row = `document.querySelector('.queue [data-key="${other}"]')?.innerText`;
+    await until("both are listed", () => page.evaluate<boolean>(`${row}?.includes("needs 1 approval") === true`));
+    const { digest } = await approval(other);
+    await client.session("POST", `/v1/approvals/${other}/reject`, { digest, comment: "Not now" });
+    await until("its row says so", () => page.evaluate<boolean>(`${row}?.includes("Rejected") === true`));
+    const read = await page.evaluate<readonly string[]>(
+      "performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)",
+    );
+    assert.ok(read.includes(`/v1/approvals/${shown}`));
+    assert.equal(
+      read.filter((path) => path.includes(other)),
+      [],
+      "a read of it would be a record in the name of somebody who has not seen it",
+    );
+  });
+
   test("a changed destination is told, the buttons go, and the new request is a link away", async () => {
     const id = await ask(70);
     await opened(id);

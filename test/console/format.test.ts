@@ -50,6 +50,7 @@ test("money has its currency and its cents, and what is less than a cent is not 
 test("100 % means all, and long lists say that they are longer", () => {
   assert.is(format.percent(9_999, 10_000), "99.9 %");
   assert.is(format.percent(10_000, 10_000), "100 %");
+  assert.is(format.percent(3, 150), "2.0 %");
   assert.is(format.percent(0, 0), "–");
   assert.equal([9_999, 10_000].map(format.listTotal), ["9,999", "10,000+"]);
   assert.equal([format.counted(1, "event"), format.counted(1_200, "event")], ["1 event", "1,200 events"]);

@@ -37,8 +37,8 @@ export type Broadcast =
   /** A person in another tab does not want to wait for the next attempt. */
   | { readonly kind: "try" };
 
-/** After this time without a connection the indicator says so; a shorter gap is no news. */
-const STALE_MS = 5_000;
+/** After this time without a connection the indicator says so, by a clock that moves once a second; a shorter gap is no news. */
+const STALE_MS = 3_500;
 /** After this time a note above the content says the same. */
 export const NOTE_MS = 60_000;
 

@@ -3,8 +3,8 @@ import { type Broadcast, type Connection, type Frame, frameOf } from "./frames.t
 
 const NAME = "countersign-stream";
 const ADDRESS = "/v1/stream";
-/** From the end of a connection to the next attempt. */
-const RETRY_MS = 4_000;
+/** From the end of a connection to the next attempt, which comes before the loss is told. */
+const RETRY_MS = 3_000;
 
 export const connection = signal<Connection>({ isLive: false, since: Date.now(), nextAt: null });
 

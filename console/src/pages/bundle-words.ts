@@ -1,4 +1,4 @@
-import { duration } from "../../design/format.ts";
+import { counted, duration } from "../../design/format.ts";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
 
 /** What a bundle's steps did, and how they are undone, in words and as bars. Pure. */
@@ -48,6 +48,28 @@ export const numberOf = ({ index }: Pick<Step, "index">): number => index + 1;
 /** The service's reasons count from zero, and end without a full stop. */
 export const reasonText = (reason: string): string =>
   reason.replace(/^Step (\d+) \(/, (_, index: string) => `Step ${Number(index) + 1} (`).replace(/(?<![.!?])$/, ".");
+
+type Listed = {
+  readonly status: string;
+  readonly reason?: string | null | undefined;
+  readonly steps: readonly Pick<Step, "index" | "action" | "status" | "resolution">[];
+};
+
+/** Why a bundle is in its state, in one line of a list: what it waits for, how far it is, what is left, or why it ended. */
+export const whyInState = ({ status, reason, steps }: Listed): string => {
+  if (status === "held") return "It waits for a decision.";
+  if (status === "running") {
+    const done = steps.filter((step) => WENT_OUT.includes(step.status)).length;
+    return `${done} of ${counted(steps.length, "step")} done.`;
+  }
+  const left = steps.filter((step) => step.status === "compensation_failed" && step.resolution === null);
+  const [only] = left;
+  if (status === "rollback_incomplete" && only !== undefined)
+    return left.length === 1
+      ? `Step ${numberOf(only)} (${only.action}) was not undone.`
+      : `${left.length} steps were not undone.`;
+  return reason == null ? "" : reasonText(reason);
+};
 
 const WENT_OUT: readonly string[] = ["succeeded", "compensated", "compensation_failed"];
 /** A state whose bar has no colour: what a step did is plain, whatever became of it later. */

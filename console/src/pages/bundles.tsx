@@ -11,7 +11,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
-import { reasonText } from "./bundle-words.ts";
+import { whyInState } from "./bundle-words.ts";
 import type { ExportColumn } from "./export-text.ts";
 import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
@@ -37,10 +37,9 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-/** Why it was refused, or why it ended. */
-const whyOf = ({ status, reason, verdict }: Row): string => {
-  const refusing = status === "blocked" ? refusingGate(verdict) : null;
-  if (refusing === null) return reasonText(reason ?? "");
+const whyOf = (row: Row): string => {
+  const refusing = row.status === "blocked" ? refusingGate(row.verdict) : null;
+  if (refusing === null) return whyInState(row);
   return `${gateName(refusing.gate.gate)}: ${gateDetail(refusing.gate)}`;
 };
 

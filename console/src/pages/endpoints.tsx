@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { duration } from "../../design/format.ts";
+import { duration, percent } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Breaking } from "../../design/text.tsx";
@@ -13,7 +13,7 @@ import { Listing } from "./listing.tsx";
 type Row = AnswerOf<"GET /v1/endpoints">["data"][number];
 
 export const successOf = (rate: number | null | undefined): string =>
-  rate === null || rate === undefined ? "–" : `${Math.floor(rate * 1_000) / 10} %`;
+  rate === null || rate === undefined ? "–" : percent(rate, 1);
 
 const ms = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : duration(value);

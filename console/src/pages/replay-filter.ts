@@ -25,6 +25,12 @@ export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterV
   );
 };
 
+/** Null for a plan that can be made, else a sentence that says what the address should name. */
+export const faultOfPlan = ({ status = "failed" }: FilterValues): string | null =>
+  status === "failed" || status === "blocked"
+    ? null
+    : `Only failed or refused events can be replayed, not “${status}”. Choose which events.`;
+
 /** What the API is asked for; a relative range begins when the plan is made. */
 export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): ReplayFilter => {
   const start = firstMoment({ range, from });

@@ -56,30 +56,33 @@ export const replayWord = ({ status, delivered, failed, skipped, waiting }: Repl
   return `${WORDS[status]}: ${parts.join(", ")}${waiting > 0 ? `. ${moreWait(waiting)}` : ""}`;
 };
 
-const moreWait = (count: number): string => `${count} more ${count === 1 ? "waits" : "wait"}`;
+const wait = (count: number): string => (count === 1 ? "waits" : "wait");
+const moreWait = (count: number): string => `${count} more ${wait(count)}`;
 const UNTIL: Readonly<Record<string, string>> = { "circuit-open": "answers", "endpoint-disabled": "is enabled" };
 
 type WaitingAt = { readonly name: string; readonly reason: string; readonly count: number };
 
+const until = ({ name, reason }: WaitingAt): string => `until ${name} ${UNTIL[reason] ?? "answers"}`;
+
 /** The same in sentences, with what each of those that wait is waiting for. */
 export const replayText = (replay: Replay, waitingAt: readonly WaitingAt[]): string =>
-  [
-    replayWord({ ...replay, waiting: 0 }),
-    ...waitingAt.map(({ name, reason, count }) => `${moreWait(count)} until ${name} ${UNTIL[reason] ?? "answers"}`),
-  ]
+  [replayWord({ ...replay, waiting: 0 }), ...waitingAt.map((it) => `${moreWait(it.count)} ${until(it)}`)]
     .map((it) => `${it}.`)
     .join(" ");
 
-/** "Sends 18 events. Of these 5 wait until their endpoint answers. Skips 2: the endpoint is disabled." */
-export const planText = (plan: {
+type Plan = {
+  /** Those that wait are counted, too. */
   readonly count: number;
   readonly waiting: number;
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
-}): string => {
-  const skips = plan.skipped.map(({ reason, count }) => `${count}: ${skippedText(reason)}`).join("; ");
+};
+
+/** "Sends 13 events now. 5 wait until erp-bridge answers. Skips 2: the endpoint is disabled." */
+export const planText = ({ count, waiting, skipped }: Plan, waitingAt: readonly WaitingAt[]): string => {
+  const skips = skipped.map((it) => `${it.count}: ${skippedText(it.reason)}`).join("; ");
   return [
-    `Sends ${counted(plan.count, "event")}.`,
-    ...(plan.waiting > 0 ? [`Of these ${plan.waiting} wait until their endpoint answers.`] : []),
+    `Sends ${counted(count - waiting, "event")} now.`,
+    ...waitingAt.map((it) => `${it.count} ${wait(it.count)} ${until(it)}.`),
     ...(skips === "" ? [] : [`Skips ${skips}.`]),
   ].join(" ");
 };

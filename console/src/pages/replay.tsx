@@ -83,6 +83,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
   const nameOf = useNames();
   const { id, filter, status } = replay;
   const { status: _status, ...events } = filter;
+  const waits = replay.waiting === 0 ? "" : `, ${count(replay.waiting)} ${replay.waiting === 1 ? "waits" : "wait"}`;
   const waitingAt = replay.waiting_at.map((it) => ({ ...it, name: nameOf(it.endpoint_id) ?? "an endpoint" }));
   return (
     <>
@@ -119,7 +120,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         <Became replay={replay} />
         <Facts
           rows={[
-            ["Events", `${count(replay.done)} of ${count(replay.total)} are done`],
+            ["Events", `${count(replay.done - replay.waiting)} of ${count(replay.total)} are done${waits}`],
             ["Reason", replay.reason ?? ""],
             ["Ended", replay.ended_at === null ? "" : <Time at={replay.ended_at} />],
           ]}

@@ -15,7 +15,7 @@ import { Act, whyNotAdmin } from "./act.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { Listing } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
-import { planHref, planIn, type ReplayFilter, replayFilterOf } from "./replay-filter.ts";
+import { faultOfPlan, planHref, planIn, type ReplayFilter, replayFilterOf } from "./replay-filter.ts";
 import { planText, replayState, replayWord, WORDS } from "./replay-text.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 
@@ -87,7 +87,7 @@ const LIST_FILTERS: readonly Filter[] = [
 const PlanToCome = () => (
   <div class="unseen" aria-hidden="true">
     <Note>
-      <p>Sends 1 event.</p>
+      <p>Sends 1 event now.</p>
       <div class="row">
         <span class="btn">Start the replay</span>
       </div>
@@ -97,8 +97,11 @@ const PlanToCome = () => (
 
 /** The plan comes first; nothing is sent before it was read. It is made for the filter that is in the address. */
 const New = ({ query }: Pick<PageProps, "query">) => {
-  const planned = planIn(query);
-  const values = planned ?? {};
+  const name = useNames();
+  const asked = planIn(query);
+  const values = asked ?? {};
+  const fault = faultOfPlan(values);
+  const planned = fault === null ? asked : null;
   const { status } = replayFilterOf(values);
   const plan = useAnswer<Plan | null>({ key: query.new ?? "", on: null }, async () => {
     if (planned === null || whyNotAdmin() !== null) return NOT_ASKED;
@@ -108,7 +111,7 @@ const New = ({ query }: Pick<PageProps, "query">) => {
   });
   if (whyNotAdmin() !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
   const change = (changed: FilterValues): void =>
-    go(planHref({ status, ...values, ...changed }, query), { isReplaced: true });
+    go(planHref({ ...values, status, ...changed }, query), { isReplaced: true });
   return (
     <Section title="Replay events">
       <div class="stack tight">
@@ -130,13 +133,23 @@ const New = ({ query }: Pick<PageProps, "query">) => {
           </button>
         </div>
         <FilterBar label="Filter the events to replay" filters={filters()} values={values} onChange={change} />
+        {fault === null ? null : (
+          <Note isAlert>
+            <p>{fault}</p>
+          </Note>
+        )}
         {plan.problem === null ? null : (
           <LoadError what="The plan" failure={plan.problem} since={null} onRetry={plan.again} />
         )}
         {planned !== null && plan.body === null && plan.problem === null ? <PlanToCome /> : null}
         {plan.body === null || plan.problem !== null ? null : (
           <Note isAlert>
-            <p>{planText(plan.body)}</p>
+            <p>
+              {planText(
+                plan.body,
+                plan.body.waiting_at.map((it) => ({ ...it, name: name(it.endpoint_id) ?? "an endpoint" })),
+              )}
+            </p>
             <div class="row">
               <Act
                 label="Start the replay"

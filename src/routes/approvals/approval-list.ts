@@ -7,6 +7,7 @@ import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
+import { IDS_MAX, withIds } from "../../http/with-ids.ts";
 import { withStatuses } from "../../http/with-statuses.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
 import type { DetailDeps } from "./approval-detail.ts";
@@ -19,6 +20,11 @@ const ASKED_QUERY = {
 } as const satisfies Record<string, JsonSchema>;
 
 export const LIST_QUERY = {
+  ids: {
+    type: "string",
+    pattern: `^apr_\\w{1,64}(,apr_\\w{1,64}){0,${IDS_MAX - 1}}$`,
+    description: `Only these, up to ${IDS_MAX}, separated by commas; ids that the account does not have are left out`,
+  },
   status: severalOf(APPROVAL_STATUSES, "Only approvals with one of these statuses"),
   for: {
     enum: ["me", "all", "decided"],
@@ -80,7 +86,7 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
-export type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page" | "count"> };
+export type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page" | "count" | "getMany"> };
 
 export const list =
   (deps: ListDeps): Handler<{ query: typeof LIST_QUERY }> =>
@@ -91,8 +97,9 @@ export const list =
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
     const named = valuesOf(query.status);
+    const asked = query.ids === undefined ? deps.views : withIds(deps.views, [...new Set(query.ids.split(","))]);
     const views = withStatuses(
-      deps.views,
+      asked,
       named.length === 0 && (which === "me" || which === "all") ? [PENDING.value] : named,
     );
     const where: readonly Condition[] = [

@@ -9,17 +9,15 @@ import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
+import { IDS_MAX, satisfies, withIds } from "../../http/with-ids.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { documentIn, typedDocument } from "../../views/typed-documents.ts";
 import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition } from "./event-choices.ts";
-import { meaningOf, type SearchMeaning, satisfies, withIds } from "./event-text.ts";
+import { meaningOf, type SearchMeaning } from "./event-text.ts";
 
 const TEXT_LENGTH_MAX = 512;
 const text = (description: string) =>
   ({ type: "string", minLength: 1, maxLength: TEXT_LENGTH_MAX, description }) as const satisfies JsonSchema;
-
-/** As many as a page has. */
-const IDS_MAX = 100;
 
 export const EVENT_SEARCH_QUERY = {
   ...CHOICES_QUERY,

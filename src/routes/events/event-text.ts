@@ -1,9 +1,7 @@
-import type { Condition, Document, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, ViewStore } from "../../../domain/ports/view-store.ts";
 import type { AccountFacets } from "../../../projections/account-facets.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
-import type { Cursor } from "../../http/listing.ts";
-import { newestFirst } from "../../http/merged-pages.ts";
 import { eventIdOf, isEventId } from "../../streams/event-id.ts";
 import { documentIn } from "../../views/typed-documents.ts";
 
@@ -21,36 +19,6 @@ type Views = Pick<ViewStore, "get" | "getMany" | "count">;
 const VIEW = events.schema.name;
 /** The highest code point: `q + LAST_CHARACTER` sorts after every text that begins with `q`. */
 const LAST_CHARACTER = "\u{10ffff}";
-
-const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
-  "=": (a, b) => a === b,
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-};
-
-export const satisfies = (document: Document, where: readonly Condition[]): boolean =>
-  where.every(({ field, is, value }) => {
-    const kept = document[field];
-    return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
-  });
-
-const compared = newestFirst("received_at");
-
-const isBehind = ({ id, document }: FoundDocument, after: Cursor): boolean =>
-  compared({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
-
-export const withIds = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
-  async page(view, { where, after, limit }) {
-    const documents = await views.getMany(view, ids);
-    return [...documents]
-      .map(([id, document]) => ({ id, document }))
-      .filter((it) => satisfies(it.document, where) && (after === undefined || isBehind(it, after)))
-      .sort(compared)
-      .slice(0, limit);
-  },
-});
 
 /** The text may be a problem's code (`gate-budget`), the name of a gate (`budget`), or the code in a verdict. */
 export const denialConditions = (q: string): readonly Condition[] => [

@@ -41,6 +41,12 @@ const listsRightly = async (views: ViewStore): Promise<void> => {
   assert.equal(await listed({ ...all, cursor }), [[0], undefined], "the next page goes on where the first ended");
   const stranger = person("mem_ana", "approver", "acc_b");
   assert.equal(await listed({ from: AT[0], status: "pending,rejected", total: "true" }, stranger), [[], 0]);
+  const asked = [0, 3, 3].map((at) => ids[at]).join(",");
+  assert.equal(await listed({ ids: asked, total: "true" }), [[3, 0], 2], "these, whatever became of them");
+  assert.equal(await listed({ ids: asked, status: "rejected", total: "true" }), [[0], 1]);
+  const half = (await world.list({ ids: asked, limit: 1 }, ANA)).body.next_cursor;
+  assert.equal(await listed({ ids: asked, limit: 1, cursor: half }), [[0], undefined]);
+  assert.equal(await listed({ ids: asked }, stranger), [[], undefined], "nobody else's");
   const wrong = await world.list({ from: "yesterday" }, ANA);
   assert.match(JSON.stringify(wrong), "The parameter from must be a time with its zone");
 };
