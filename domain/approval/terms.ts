@@ -18,7 +18,7 @@ const S = 1_000;
 export const CHANGED = "Since it was last asked for, ";
 
 const reasonOf = ({ when }: ApprovalRule): string =>
-  when === undefined
+  when === undefined || when.trim() === "true"
     ? "The policy asks for an approval of every request."
     : `The policy asks for an approval when ${when.trim()}`;
 

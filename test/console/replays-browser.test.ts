@@ -112,6 +112,7 @@ const inBrowser = (binary: string): void => {
     await page.shows("10 events wait for erp-bridge: its circuit is open.");
     const mark = await page.evaluate<string>("document.querySelector('main .st use').getAttribute('href')");
     assert.is(mark, "#m-failed");
+    assert.equal(await violations(page), []);
   });
 
   test("each figure leads to as many events as it says, and Back to the replay", async () => {

@@ -42,6 +42,11 @@ test("the rule of the policy is fixed when the request is held", () => {
     member: "mem_1",
     requesters: ["mem_2"],
   });
+  for (const always of [{}, { when: " true " }]) {
+    const { when: _, ...rest } = rule;
+    const [reason] = approvalTerms([{ ...rest, ...always }], ABOUT).reasons;
+    assert.is(reason, "The policy asks for an approval of every request.");
+  }
 });
 
 test("the request for approval is made from the record of the hold alone", () => {
