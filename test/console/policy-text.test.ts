@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lineSigns } from "../../console/src/pages/line-difference.ts";
 import { offerAt } from "../../console/src/pages/policy-completion.ts";
+import type { Json } from "../../console/src/pages/policy-definition.ts";
 import { changesBetween } from "../../console/src/pages/policy-difference.ts";
 import { definitionFrom } from "../../console/src/pages/policy-fields.ts";
 import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
@@ -83,6 +84,17 @@ test("each line has a sign if it differs, or if lines are gone before it or at t
   assert.equal(lineSigns("a\nb\nc", "a\nc"), ["", "−"]);
   assert.equal(lineSigns("a\nb", "a"), ["−"]);
   assert.equal(lineSigns("a\nb", "a\nb"), ["", ""]);
+});
+
+test("rules are compared by their names, so one that goes changes no other; by their places if order or names tell nothing", () => {
+  const rule = (name: string) => ({ name, when: `type == "${name}"` });
+  const [a, b, c] = [rule("a"), rule("b"), rule("c")];
+  const labels = (before: Json, after: Json) =>
+    changesBetween({ deny: before }, { deny: after }).map(({ label, kind }) => `${label} ${kind}`);
+  assert.equal(labels([a, b, c], [a, c]), ["deny › b removed"]);
+  assert.equal(labels([a, c], [a, b, { ...c, when: "true" }]), ["deny › c › when changed", "deny › b new"]);
+  assert.equal(labels([a, b], [b, a]).length, 4, "another order is a change");
+  assert.equal(labels([a, a], [a]), ["deny › 2 removed"]);
 });
 
 test("a rule that comes or goes is told as a sentence, and a condition keeps its lines", () => {

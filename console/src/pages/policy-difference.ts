@@ -22,15 +22,37 @@ const written = (value: Json | undefined): string => {
   return value === undefined ? "" : JSON.stringify(value);
 };
 
-const membersOf = (value: Json | undefined): Readonly<Record<string, Json>> | null => {
-  if (isMembers(value)) return value;
-  if (!Array.isArray(value) || !value.every(isMembers)) return null;
-  return Object.fromEntries(value.map((it, at) => [String(at + 1), it]));
+type Members = { readonly [name: string]: Json };
+
+const namesIn = (list: readonly Members[]): readonly string[] =>
+  list.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
+
+/** True if rules can be told apart by their names, and those that stay keep their order, which decides who refuses. */
+const areNamed = (before: readonly Members[], after: readonly Members[]): boolean => {
+  const [a, b] = [namesIn(before), namesIn(after)];
+  const isUnique = (names: readonly string[], list: readonly Members[]): boolean =>
+    names.length === list.length && new Set(names).size === list.length;
+  const [kept, stays] = [a.filter((it) => b.includes(it)), b.filter((it) => a.includes(it))];
+  return isUnique(a, before) && isUnique(b, after) && kept.join("\n") === stays.join("\n");
+};
+
+const areMembers = (value: Json | undefined): value is readonly Members[] =>
+  Array.isArray(value) && value.every(isMembers);
+
+/** Both with names for their parts, so that parts with one name are compared; null if they have no parts. */
+const partsOf = (before: Json | undefined, after: Json | undefined): readonly [Members, Members] | null => {
+  if (isMembers(before) && isMembers(after)) return [before, after];
+  if (!areMembers(before) || !areMembers(after)) return null;
+  const byName = areNamed(before, after);
+  const parts = (list: readonly Members[]): Members =>
+    Object.fromEntries(list.map((it, at) => [byName ? String(it.name) : String(at + 1), it]));
+  return [parts(before), parts(after)];
 };
 
 const changesIn = (before: Json | undefined, after: Json | undefined, path: readonly string[]): readonly Change[] => {
-  const [a, b] = [membersOf(before), membersOf(after)];
-  if (a !== null && b !== null) {
+  const parts = partsOf(before, after);
+  if (parts !== null) {
+    const [a, b] = parts;
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
     return names.flatMap((name) => changesIn(a[name], b[name], [...path, name]));
   }
