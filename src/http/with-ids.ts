@@ -1,8 +1,17 @@
 import type { Condition, Document, FoundDocument, ViewStore } from "../../domain/ports/view-store.ts";
 import { newestFirst } from "./merged-pages.ts";
+import type { JsonSchema } from "./route.ts";
 
 /** Documents that a list can be asked for by their ids: as many as a page has. */
-export const IDS_MAX = 100;
+const IDS_MAX = 100;
+
+/** The schema of a parameter that takes ids with this prefix; `valuesOf` reads them. */
+export const idsOf = (prefix: string) =>
+  ({
+    type: "string",
+    pattern: `^${prefix}\\w{1,64}(,${prefix}\\w{1,64}){0,${IDS_MAX - 1}}$`,
+    description: `Only these, up to ${IDS_MAX}, separated by commas; ids that the account does not have are left out`,
+  }) as const satisfies JsonSchema;
 
 const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
   "=": (a, b) => a === b,

@@ -78,8 +78,8 @@ test("a list says in one line why a bundle is in its state", () => {
   const why = (status: string, steps: readonly Step[], reason: string | null = null) =>
     whyInState({ status, steps, reason });
   assert.is(why("held", [pending]), "It waits for a decision.");
-  assert.is(why("running", [done, pending]), "1 of 2 steps done.");
-  assert.is(why("running", [pending]), "0 of 1 step done.");
+  assert.is(why("running", [done, pending]), "1 of 2 are done.");
+  assert.is(why("running", [pending]), "0 of 1 are done.");
   assert.is(why("committed", [done]), "");
   assert.is(why("rolled_back", [done], "Step 0 (payout.send) failed"), "Step 1 (payout.send) failed.");
   const left = step({ index: 2, status: "compensation_failed" });

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { planText } from "../../console/src/pages/replay-text.ts";
+import { namedWaits, planText } from "../../console/src/pages/replay-text.ts";
 import { violations } from "../support/accessibility.ts";
 import { defineAction, registerAgent } from "../support/agent.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
@@ -45,10 +45,7 @@ const inBrowser = (binary: string): void => {
   const textOf = (planned: Awaited<ReturnType<typeof plan>>): string =>
     planText(
       planned,
-      planned.waiting_at.map((it: { readonly reason: string; readonly count: number }) => ({
-        ...it,
-        name: "erp-bridge",
-      })),
+      namedWaits(planned.waiting_at, () => "erp-bridge"),
     );
   const rowsOf = (): Promise<number> => page.evaluate<number>("document.querySelectorAll('tbody tr').length");
 

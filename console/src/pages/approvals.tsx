@@ -168,9 +168,6 @@ const Keys = () => (
   </span>
 );
 
-/** So many approvals can be asked for by their ids. */
-const IDS_MAX = 100;
-
 /** The rows of one of the lists, how many of the history match, and its pages for a file. */
 const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
   const [total, setTotal] = useState<number | undefined>(undefined);
@@ -187,8 +184,8 @@ const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
     keyOf: (row) => row.id,
     page: (cursor) => page(cursor, 50),
     one: null,
-    // A read of an approval by itself shows its payload, which would be a record in the reader's name.
-    some: (ids) => call("GET /v1/approvals", { query: { ids: ids.join(","), titles: "true", limit: IDS_MAX } }),
+    // A read of one approval shows its payload and is recorded, but a reader of the list has not opened it.
+    some: (ids) => call("GET /v1/approvals", { query: { ids: ids.join(","), titles: "true", limit: ids.length } }),
     matches: (row) => belongs(row, wanted, set),
   });
   return { list, page, total };

@@ -1,4 +1,4 @@
-import { counted, duration } from "../../design/format.ts";
+import { count, duration } from "../../design/format.ts";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
 
 /** What a bundle's steps did, and how they are undone, in words and as bars. Pure. */
@@ -60,7 +60,7 @@ export const whyInState = ({ status, reason, steps }: Listed): string => {
   if (status === "held") return "It waits for a decision.";
   if (status === "running") {
     const done = steps.filter((step) => WENT_OUT.includes(step.status)).length;
-    return `${done} of ${counted(steps.length, "step")} done.`;
+    return `${done} of ${count(steps.length)} are done.`;
   }
   const left = steps.filter((step) => step.status === "compensation_failed" && step.resolution === null);
   const [only] = left;

@@ -183,7 +183,7 @@ const Events = ({ query }: PageProps) => {
       return answer;
     },
     one: null,
-    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
+    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: ids.length } }),
     matches: (row) => query.status === undefined || query.status.split(",").includes(row.status),
   });
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());

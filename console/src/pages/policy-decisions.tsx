@@ -39,7 +39,7 @@ export const PolicyDecisions = ({ id }: { readonly id: string }) => {
     page: (cursor) =>
       call("GET /v1/events", { query: { policy_id: id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),
     one: null,
-    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: 100 } }),
+    some: (ids) => call("GET /v1/events", { query: { ids: ids.join(","), limit: ids.length } }),
     matches: () => true,
   });
   const { state, isLoaded, isLoading, problem, since } = list;

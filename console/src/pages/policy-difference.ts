@@ -10,7 +10,9 @@ export type Change = {
   readonly after: string;
 };
 
-const isMembers = (value: Json | undefined): value is { readonly [name: string]: Json } =>
+type Members = { readonly [name: string]: Json };
+
+const isMembers = (value: Json | undefined): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A rule as its row says it; anything else as it stands in the text. */
@@ -21,8 +23,6 @@ const written = (value: Json | undefined): string => {
   if (Array.isArray(value)) return value.map(written).join("; ");
   return value === undefined ? "" : JSON.stringify(value);
 };
-
-type Members = { readonly [name: string]: Json };
 
 const namesIn = (list: readonly Members[]): readonly string[] =>
   list.flatMap(({ name }) => (typeof name === "string" ? [name] : []));

@@ -25,11 +25,11 @@ export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterV
   );
 };
 
+const isReplayable = (status: string | undefined): boolean => status === "failed" || status === "blocked";
+
 /** Null for a plan that can be made, else a sentence that says what the address should name. */
 export const faultOfPlan = ({ status = "failed" }: FilterValues): string | null =>
-  status === "failed" || status === "blocked"
-    ? null
-    : `Only failed or refused events can be replayed, not “${status}”. Choose which events.`;
+  isReplayable(status) ? null : `Only failed or refused events can be replayed, not “${status}”. Choose which events.`;
 
 /** What the API is asked for; a relative range begins when the plan is made. */
 export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): ReplayFilter => {
@@ -41,6 +41,6 @@ export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): 
 /** The plan for all events of a list; null if its filter says more than a replay's can. */
 export const planOfList = (query: FilterValues): string | null => {
   const set = Object.entries(query).filter(([name, value]) => value !== undefined && !IGNORED.includes(name));
-  const isReplayable = query.status === "failed" || query.status === "blocked";
-  return isReplayable && set.every(([name]) => FILTER_NAMES.includes(name)) ? planHref(Object.fromEntries(set)) : null;
+  const isPlan = isReplayable(query.status) && set.every(([name]) => FILTER_NAMES.includes(name));
+  return isPlan ? planHref(Object.fromEntries(set)) : null;
 };

@@ -1,4 +1,4 @@
-import { counted } from "../../design/format.ts";
+import { count, counted } from "../../design/format.ts";
 
 type Replay = {
   readonly status: "running" | "done" | "cancelled";
@@ -56,11 +56,21 @@ export const replayWord = ({ status, delivered, failed, skipped, waiting }: Repl
   return `${WORDS[status]}: ${parts.join(", ")}${waiting > 0 ? `. ${moreWait(waiting)}` : ""}`;
 };
 
-const wait = (count: number): string => (count === 1 ? "waits" : "wait");
-const moreWait = (count: number): string => `${count} more ${wait(count)}`;
+const wait = (many: number): string => (many === 1 ? "waits" : "wait");
+const moreWait = (many: number): string => `${many} more ${wait(many)}`;
 const UNTIL: Readonly<Record<string, string>> = { "circuit-open": "answers", "endpoint-disabled": "is enabled" };
 
+/** "6 of 16 are done, 10 wait": `done` counts those that wait, too. */
+export const doneText = ({ done, total, waiting }: Pick<Replay, "done" | "total" | "waiting">): string =>
+  `${count(done - waiting)} of ${count(total)} are done${waiting === 0 ? "" : `, ${count(waiting)} ${wait(waiting)}`}`;
+
 type WaitingAt = { readonly name: string; readonly reason: string; readonly count: number };
+
+/** What waits, by the names of the endpoints that it waits for. */
+export const namedWaits = (
+  waits: readonly (Omit<WaitingAt, "name"> & { readonly endpoint_id: string })[],
+  nameOf: (id: string) => string | null,
+): readonly WaitingAt[] => waits.map((it) => ({ ...it, name: nameOf(it.endpoint_id) ?? "an endpoint" }));
 
 const until = ({ name, reason }: WaitingAt): string => `until ${name} ${UNTIL[reason] ?? "answers"}`;
 
@@ -78,10 +88,10 @@ type Plan = {
 };
 
 /** "Sends 13 events now. 5 wait until erp-bridge answers. Skips 2: the endpoint is disabled." */
-export const planText = ({ count, waiting, skipped }: Plan, waitingAt: readonly WaitingAt[]): string => {
-  const skips = skipped.map((it) => `${it.count}: ${skippedText(it.reason)}`).join("; ");
+export const planText = (plan: Plan, waitingAt: readonly WaitingAt[]): string => {
+  const skips = plan.skipped.map((it) => `${it.count}: ${skippedText(it.reason)}`).join("; ");
   return [
-    `Sends ${counted(count - waiting, "event")} now.`,
+    `Sends ${counted(plan.count - plan.waiting, "event")} now.`,
     ...waitingAt.map((it) => `${it.count} ${wait(it.count)} ${until(it)}.`),
     ...(skips === "" ? [] : [`Skips ${skips}.`]),
   ].join(" ");

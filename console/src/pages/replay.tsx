@@ -10,7 +10,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Thing } from "./listing.tsx";
-import { replayState, replayText, skippedText, waitingText } from "./replay-text.ts";
+import { doneText, namedWaits, replayState, replayText, skippedText, waitingText } from "./replay-text.ts";
 import { filterText } from "./replays.tsx";
 
 type Replay = AnswerOf<"GET /v1/replays/{id}">;
@@ -83,8 +83,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
   const nameOf = useNames();
   const { id, filter, status } = replay;
   const { status: _status, ...events } = filter;
-  const waits = replay.waiting === 0 ? "" : `, ${count(replay.waiting)} ${replay.waiting === 1 ? "waits" : "wait"}`;
-  const waitingAt = replay.waiting_at.map((it) => ({ ...it, name: nameOf(it.endpoint_id) ?? "an endpoint" }));
+  const waitingAt = namedWaits(replay.waiting_at, nameOf);
   return (
     <>
       <Head
@@ -120,7 +119,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         <Became replay={replay} />
         <Facts
           rows={[
-            ["Events", `${count(replay.done - replay.waiting)} of ${count(replay.total)} are done${waits}`],
+            ["Events", doneText(replay)],
             ["Reason", replay.reason ?? ""],
             ["Ended", replay.ended_at === null ? "" : <Time at={replay.ended_at} />],
           ]}

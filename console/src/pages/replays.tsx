@@ -16,7 +16,7 @@ import type { ExportColumn } from "./export-text.ts";
 import { Listing } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
 import { faultOfPlan, planHref, planIn, type ReplayFilter, replayFilterOf } from "./replay-filter.ts";
-import { planText, replayState, replayWord, WORDS } from "./replay-text.ts";
+import { namedWaits, planText, replayState, replayWord, WORDS } from "./replay-text.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 
 type Row = AnswerOf<"GET /v1/replays">["data"][number];
@@ -144,12 +144,7 @@ const New = ({ query }: Pick<PageProps, "query">) => {
         {planned !== null && plan.body === null && plan.problem === null ? <PlanToCome /> : null}
         {plan.body === null || plan.problem !== null ? null : (
           <Note isAlert>
-            <p>
-              {planText(
-                plan.body,
-                plan.body.waiting_at.map((it) => ({ ...it, name: name(it.endpoint_id) ?? "an endpoint" })),
-              )}
-            </p>
+            <p>{planText(plan.body, namedWaits(plan.body.waiting_at, name))}</p>
             <div class="row">
               <Act
                 label="Start the replay"

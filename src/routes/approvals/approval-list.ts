@@ -7,7 +7,7 @@ import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
-import { IDS_MAX, withIds } from "../../http/with-ids.ts";
+import { idsOf, withIds } from "../../http/with-ids.ts";
 import { withStatuses } from "../../http/with-statuses.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
 import type { DetailDeps } from "./approval-detail.ts";
@@ -20,11 +20,7 @@ const ASKED_QUERY = {
 } as const satisfies Record<string, JsonSchema>;
 
 export const LIST_QUERY = {
-  ids: {
-    type: "string",
-    pattern: `^apr_\\w{1,64}(,apr_\\w{1,64}){0,${IDS_MAX - 1}}$`,
-    description: `Only these, up to ${IDS_MAX}, separated by commas; ids that the account does not have are left out`,
-  },
+  ids: idsOf("apr_"),
   status: severalOf(APPROVAL_STATUSES, "Only approvals with one of these statuses"),
   for: {
     enum: ["me", "all", "decided"],
@@ -97,7 +93,7 @@ export const list =
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
     const named = valuesOf(query.status);
-    const asked = query.ids === undefined ? deps.views : withIds(deps.views, [...new Set(query.ids.split(","))]);
+    const asked = query.ids === undefined ? deps.views : withIds(deps.views, valuesOf(query.ids));
     const views = withStatuses(
       asked,
       named.length === 0 && (which === "me" || which === "all") ? [PENDING.value] : named,

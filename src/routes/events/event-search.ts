@@ -9,7 +9,7 @@ import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, type TimeRange, timeRangeOf } from "../../http/time-range.ts";
-import { IDS_MAX, satisfies, withIds } from "../../http/with-ids.ts";
+import { idsOf, satisfies, withIds } from "../../http/with-ids.ts";
 import type { Problem } from "../../streams/problems.ts";
 import { documentIn, typedDocument } from "../../views/typed-documents.ts";
 import { CHOICES_QUERY, eventChoices, eventFilters, gateCondition } from "./event-choices.ts";
@@ -21,11 +21,7 @@ const text = (description: string) =>
 
 export const EVENT_SEARCH_QUERY = {
   ...CHOICES_QUERY,
-  ids: {
-    type: "string",
-    pattern: `^evt_\\w{1,64}(,evt_\\w{1,64}){0,${IDS_MAX - 1}}$`,
-    description: `Only these, up to ${IDS_MAX}, separated by commas; ids that the account does not have are left out`,
-  },
+  ids: idsOf("evt_"),
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
   endpoint_id: text("Only events for this endpoint"),
@@ -226,7 +222,7 @@ const countAll =
 
 /** Ids are looked up as an id in `q` is. */
 const meaningIn = async (views: Views, accountId: string, { ids, q }: Query): Promise<SearchMeaning | null> => {
-  if (ids !== undefined) return { kind: "events", ids: [...new Set(String(ids).split(","))] };
+  if (ids !== undefined) return { kind: "events", ids: valuesOf(ids) };
   return q === undefined ? null : await meaningOf(views, accountId, String(q));
 };
 

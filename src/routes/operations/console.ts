@@ -44,29 +44,27 @@ type Shell = { readonly file: BundledFile; readonly etag: string };
 
 const shellOf = (file: BundledFile): Shell => ({ file, etag: etagOf(file.plain) });
 
-const shellRoute = (path: string, toVisitor: Shell, toSession: Shell): Route => {
-  return {
-    method: "GET",
-    path,
-    who: "anyone",
-    summary: "A page of the console",
-    tag: TAG,
-    anyQuery: true,
-    hidden: true,
-    headers: { ...CODINGS, ...CONDITION, ...COOKIE },
-    answers: { 200: { type: "string" }, 304: null },
-    produces: "text/html",
-    async handle(call) {
-      const { file, etag } = bringsSession(call.headers.cookie ?? "") ? toSession : toVisitor;
-      const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
-      // A proxy that compresses weakens the tag.
-      const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
-      if (kept.includes(etag)) return { status: 304, headers };
-      const { body, headers: own } = coded(file, call);
-      return { status: 200, body, headers: { ...own, ...headers } };
-    },
-  };
-};
+const shellRoute = (path: string, toVisitor: Shell, toSession: Shell): Route => ({
+  method: "GET",
+  path,
+  who: "anyone",
+  summary: "A page of the console",
+  tag: TAG,
+  anyQuery: true,
+  hidden: true,
+  headers: { ...CODINGS, ...CONDITION, ...COOKIE },
+  answers: { 200: { type: "string" }, 304: null },
+  produces: "text/html",
+  async handle(call) {
+    const { file, etag } = bringsSession(call.headers.cookie ?? "") ? toSession : toVisitor;
+    const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
+    // A proxy that compresses weakens the tag.
+    const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
+    if (kept.includes(etag)) return { status: 304, headers };
+    const { body, headers: own } = coded(file, call);
+    return { status: 200, body, headers: { ...own, ...headers } };
+  },
+});
 
 export type ConsoleBundle = {
   readonly files: ReadonlyMap<string, BundledFile>;

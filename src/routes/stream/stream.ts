@@ -9,6 +9,7 @@ import { TOPICS, type Topic, VIEW_OF } from "../../feed/topics.ts";
 import { type AnswerLimits, answerSlots } from "../../http/answer-slots.ts";
 import { POSITION_PATTERN, type PositionText } from "../../http/position-text.ts";
 import { type Answer, type Call, type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
+import { valuesOf } from "../../http/several-values.ts";
 import type { Aggregates } from "../../streams/aggregates.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 
@@ -58,7 +59,7 @@ const follow = (deps: StreamDeps) => {
   const opened = async (call: Asked, after: Position | undefined): Promise<Answer> => {
     const { principal } = call;
     // The pattern of the parameter has no others.
-    const topics = call.query.topics === undefined ? TOPICS : ([...new Set(call.query.topics.split(","))] as Topic[]);
+    const topics = call.query.topics === undefined ? TOPICS : (valuesOf(call.query.topics) as Topic[]);
     const follower = await reader.follow(principal.account, topics, after);
     const body = changeStream({
       follower,
