@@ -89,8 +89,10 @@ const inBrowser = (binary: string): void => {
 
   test("an action is made, changed and deleted, and what is wrong is told at its field", async () => {
     await page.open(`${program.url}/agents`);
+    await page.shows("every action");
     await page.click("Actions", ".tabs");
     await page.shows("Undone by order.cancel");
+    await page.hides(`helper ${HOSTILE}`);
     await page.click("Define an action");
     await page.shows("Make the action");
     await write("name", "refund.create");

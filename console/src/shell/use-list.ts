@@ -96,7 +96,8 @@ const readOrder = () => {
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
 export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   const { filter, topic, keyOf, isKept } = deps;
-  const name = `${place.peek().path} list ${filter}`;
+  // One address may have two lists, each in its tab.
+  const name = `${place.peek().path} ${topic} list ${filter}`;
   const kept = (): Kept<Row> | null => (isKept === true ? keptAnswers.of<Kept<Row>>(name) : null);
   const [state, setState] = useState<ListState<Row>>(() => kept()?.state ?? EMPTY_LIST);
   const [facts, setFacts] = useState(() => ({
