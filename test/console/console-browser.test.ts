@@ -399,6 +399,16 @@ const inBrowser = (binary: string): void => {
     assert.is(await status(`/v1/approvals/${id}`), "pending");
     await page.click("Approve €0.02 A");
     assert.is(await status(`/v1/approvals/${id}`), "pending");
+    await page.shows("Approve €0.02, now");
+    // The second half of a double click, and a key that is held, are no second press.
+    const isHeldBack = await page.evaluate<boolean>(`(() => {
+      const button = document.querySelector(".sign .first");
+      button.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 2 }));
+      return !button.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", repeat: true, bubbles: true, cancelable: true }));
+    })()`);
+    assert.ok(isHeldBack);
+    await page.shows("Approve €0.02, now");
+    assert.is(await status(`/v1/approvals/${id}`), "pending");
     await page.click("Approve €0.02, now A");
     await page.shows("Approved.");
     await page.hides("Needs 1 approval");

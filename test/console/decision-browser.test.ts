@@ -183,6 +183,36 @@ const inBrowser = (binary: string): void => {
     await page.shaped({});
   });
 
+  test("a long field counts as read at its end, which each press comes nearer to", async () => {
+    const id = await ask(56, { statement: STATEMENT.repeat(3) });
+    await page.shaped({ width: 390, height: 700 });
+    await opened(id);
+    const press = () =>
+      page.evaluate<readonly [string, number, boolean]>(`(() => {
+        const button = document.querySelector(".sign .first");
+        button.click();
+        const { bottom } = [...document.querySelectorAll(".sql")].at(-1).closest("tr").getBoundingClientRect();
+        return [button.innerText, scrollY, bottom <= document.querySelector(".sign").getBoundingClientRect().top];
+      })()`);
+    const places: number[] = [];
+    for (let isAtEnd = false; !isAtEnd; ) {
+      const [said, top, isShown] = await press();
+      assert.match(said, /^Approve €56\.00/);
+      assert.not.match(said, /now/, "nothing is asked for before the end");
+      assert.ok(
+        places.every((it) => it < top),
+        `${places} and then ${top}`,
+      );
+      places.push(top);
+      assert.ok(places.length < 40);
+      isAtEnd = isShown;
+    }
+    assert.ok(places.length > 2, `${places.length} screens`);
+    await until("all was read", async () => (await press())[0].includes("now"));
+    assert.is((await approval(id)).status, "pending");
+    await page.shaped({});
+  });
+
   test("who comes too late is told who decided, and what", async () => {
     const id = await ask(60);
     await opened(id);

@@ -27,6 +27,7 @@ import {
   whyNot,
 } from "./decision-parts.tsx";
 import { approveQuestion, outcomeMessage } from "./decision-words.ts";
+import { showField, unreadIn } from "./fields-read.ts";
 import { MessageText } from "./message-text.tsx";
 
 /** The approval and the text of the answer, in which numbers have the digits that were sent. */
@@ -45,7 +46,15 @@ type BarProps = {
   readonly onDecided: (isCounted: boolean) => void;
 };
 
-/** The place of signature. No key decides alone: the first press asks, the second acts. */
+/** A button that has the focus is pressed again and again by a key that is held. */
+const onceADown = (event: KeyboardEvent): void => {
+  if (event.repeat && event.target instanceof HTMLButtonElement) event.preventDefault();
+};
+
+/**
+ * The place of signature. No key decides alone: the first press asks, the second acts. Neither the second half of a
+ * double click nor a key that is held is a second press.
+ */
 const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
   const [step, setStep] = useState<Step>("idle");
   const [said, setSaid] = useState(isCut ? "A value is longer than can be shown, so this can only be rejected." : "");
@@ -71,18 +80,20 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
     if (!answer.ok) setSaid(`${answer.problem.detail} Your decision was not sent.`);
     onDecided(answer.ok);
   };
-  const pressApprove = (): void => {
+  const pressApprove = ({ detail }: MouseEvent): void => {
+    if (detail > 1) return;
     if (step === "approving") return void decide("approve");
     const below = unseen();
-    if (below.length > 0) {
-      below[0]?.scrollIntoView({ block: "center" });
+    const [first] = below;
+    if (first !== undefined) {
+      showField(first);
       setSaid(`${below.length} more ${below.length === 1 ? "field" : "fields"} to read.`);
       return;
     }
     setSaid(approveQuestion(approval.cost_eur, effect));
     setStep("approving");
   };
-  const pressReject = (): void => {
+  const reject = (): void => {
     if (step === "sending") return;
     if ((comment.current?.value ?? "") !== "" && step === "rejecting") return void decide("reject");
     setStep("rejecting");
@@ -91,11 +102,11 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
   };
   useKeys({
     a: () => approve.current?.focus(),
-    r: pressReject,
+    r: reject,
     c: () => comment.current?.focus(),
   });
   return (
-    <form class="sign" aria-label="Your decision" onSubmit={(event) => event.preventDefault()}>
+    <form class="sign" aria-label="Your decision" onKeyDown={onceADown} onSubmit={(event) => event.preventDefault()}>
       <p class="say">
         <span>
           Needs <b>{`${approval.min_approvals} ${approval.min_approvals === 1 ? "approval" : "approvals"}`}</b>
@@ -112,7 +123,7 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
         <input id="comment" ref={comment} class="in" maxLength={1_000} placeholder="Comment, needed to reject" />
       </div>
       <div class="do">
-        <button class="btn big danger" type="button" onClick={pressReject}>
+        <button class="btn big danger" type="button" onClick={({ detail }) => (detail > 1 ? undefined : reject())}>
           Reject <kbd>R</kbd>
         </button>
         <button
@@ -285,10 +296,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
     if (answer.ok) setRevealed(readOf(answer.body));
     setFault(answer.ok ? "It is recorded that the hidden fields were shown to you." : answer.problem.detail);
   };
-  const unseen = (): readonly HTMLElement[] =>
-    [...(card.current?.querySelectorAll<HTMLElement>("[data-pointer]") ?? [])].filter(
-      (row) => !seen.current.has(row.dataset.pointer ?? ""),
-    );
+  const unseen = (): readonly HTMLElement[] => (card.current === null ? [] : unreadIn(card.current, seen.current));
   return (
     <article class="deed" aria-labelledby="deed" ref={card}>
       <Lede approval={isOver ? current : approval} context={about} />

@@ -14,6 +14,7 @@ import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import type { ComparedRow } from "./approval-fields.ts";
 import { changedMessage, countsMessage, othersCan, ownMessage } from "./decision-words.ts";
+import { followReading } from "./fields-read.ts";
 import { summaryText } from "./gate-words.ts";
 import { type Message, message } from "./message.ts";
 import { MessageText } from "./message-text.tsx";
@@ -247,18 +248,11 @@ const Rows = ({ rows, isCompared }: { readonly rows: readonly ComparedRow[]; rea
   </table>
 );
 
-/** Every field, wrapped to its end. The fields that have been on the screen are noted in `seen`. */
+/** Every field, wrapped to its end. Those that have been on the screen down to their end are noted in `seen`. */
 export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsProps) => {
   const body = useRef<HTMLDivElement>(null);
   const drawn = rows.map(({ pointer }) => pointer).join("\n");
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, target } of entries)
-        if (isIntersecting && target instanceof HTMLElement) seen.add(target.dataset.pointer ?? "");
-    });
-    for (const row of body.current?.querySelectorAll("[data-pointer]") ?? []) observer.observe(row);
-    return () => observer.disconnect();
-  }, [drawn]);
+  useEffect(() => (body.current === null ? undefined : followReading(body.current, seen)), [drawn]);
   const isCompared = previous !== null && previous.fields !== null;
   const isOf = (at: number) => (row: ComparedRow) => row.pointer === `/${at}` || row.pointer.startsWith(`/${at}/`);
   return (
