@@ -27,7 +27,7 @@ const listen = (): void => {
     // Esc leaves a field; within a layer it closes the layer, and in the policy's text it lets Tab go on.
     if (event.key === "Escape" && target instanceof HTMLElement && target.matches(LEFT_BY_ESC)) target.blur();
     const isOff = !settings.letters || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
-    if (isOff || target?.closest(FIELDS)) return;
+    if (isOff || target?.closest(FIELDS) || document.querySelector(":modal") !== null) return;
     const isPair = event.timeStamp - at < PAIR_MS;
     const act = bindingOf(
       layers.map(({ current }) => current),

@@ -8,11 +8,13 @@ type LayerProps = {
   readonly onClose: () => void;
   /** A click outside closes it, except where that would lose something. */
   readonly isFirm?: boolean;
+  /** Hides all else as long as it is open: who is before the screen may not be who opened the page. */
+  readonly isAlone?: boolean;
   readonly children: ComponentChildren;
 };
 
 /** A modal layer. The browser's `dialog` keeps the focus inside, and gives it back when the layer closes. */
-export const Layer = ({ label, kind, onClose, isFirm = false, children }: LayerProps) => {
+export const Layer = ({ label, kind, onClose, isFirm = false, isAlone = false, children }: LayerProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   // Before anything else can happen: a key that is pressed at once must not reach what lies below.
@@ -29,7 +31,7 @@ export const Layer = ({ label, kind, onClose, isFirm = false, children }: LayerP
   return (
     <dialog
       ref={dialog}
-      class={`layer ${kind}`}
+      class={`layer ${kind}${isAlone ? " alone" : ""}`}
       aria-label={label}
       onCancel={(event) => {
         event.preventDefault();

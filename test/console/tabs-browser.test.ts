@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { layerFitsEverywhere } from "../support/accessibility.ts";
 import { type BrowserPage, type BrowserTab, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, HOOK_SECRET, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene } from "../support/console-scene.ts";
@@ -305,11 +306,8 @@ const inBrowser = (binary: string): void => {
     assert.equal(body.retry_schedule_s, [7, 120, 3_600]);
   });
 
-  test("two members in one profile: the tab of the first becomes that of the second, and decides nothing as the first", async () => {
-    const id = await heldEvent("two-members");
-    await page.open(`${program.url}/approvals/${id}`);
-    await page.shows("If you approve");
-    await page.shows(`You decide as ${ANA.email}.`);
+  /** What the second tab's form is given; its session is the browser's from then on. */
+  const signInOnSecond = async ({ email, password }: typeof ANA): Promise<void> => {
     await second.open(`${program.url}/overview`);
     await second.shows("Needs a person");
     await second.evaluate("document.querySelector('.me').click()");
@@ -317,18 +315,74 @@ const inBrowser = (binary: string): void => {
     await until("the form is there", () =>
       second.evaluate<boolean>("document.querySelector('form [name=email]') !== null").catch(() => false),
     );
-    await second.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify(BEN)}))
+    await second.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify({ email, password })}))
       document.querySelector("[name=" + name + "]").value = value;`);
     await second.click("Sign in", "form");
     await second.shows("Needs a person");
-    await until("the first tab is asked again, or is the second member's", async () => {
-      const text = await page.text().catch(() => "");
-      return text.includes(`You decide as ${BEN.email}.`) || text.includes("Sign in");
-    });
+  };
+  const comment = () => page.evaluate<string>("document.getElementById('comment').value");
+  const undecided = async (id: string): Promise<void> => {
     const { body } = await ana.call("GET", `/v1/approvals/${id}`);
     assert.equal([body.status, body.votes], ["pending", []]);
+  };
+
+  test("another member signs in in another tab: an open card says whose session it is, keeps what was typed, and goes on only as its own member", async () => {
+    const id = await heldEvent("two-members");
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows(`You decide as ${ANA.email}.`);
+    await page.evaluate("document.getElementById('comment').focus(); undefined");
+    await page.write("Seen with Cy");
+    await signInOnSecond(BEN);
+    await page.toFront();
+    await page.shows(`${BEN.email} is signed in now`);
+    await page.hides("You decide as");
+    assert.is(await comment(), "Seen with Cy");
+    await layerFitsEverywhere(page, "the layer of another member's session");
+    await page.shaped({});
+    // Whatever is pressed, and even if the page itself would send: nothing is decided in the other's name.
+    for (const key of ["a", "r", "r"]) await letter(page, key);
+    await page.evaluate("document.querySelector('.sign .first').click(); undefined");
+    await page.evaluate("document.querySelector('.sign .first').click(); undefined");
+    await page.evaluate("document.querySelector('.sign .danger').click(); undefined");
+    await undecided(id);
     await page.open(`${program.url}/approvals/${id}`);
     await page.shows(`You decide as ${BEN.email}.`);
+  });
+
+  test("the member of an open card signs in again, in it or in the other tab, and it goes on with what was typed", async () => {
+    const id = await heldEvent("back-again");
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows(`You decide as ${BEN.email}.`);
+    await page.evaluate("document.getElementById('comment').focus(); undefined");
+    await page.write("It is late");
+    await signInOnSecond(ANA);
+    await page.shows(`${ANA.email} is signed in now`);
+    await signInOnSecond(BEN);
+    await page.toFront();
+    await page.shows(`You decide as ${BEN.email}.`);
+    await signInOnSecond(ANA);
+    await page.toFront();
+    await page.shows(`${ANA.email} is signed in now`);
+    await page.evaluate(`document.querySelector("dialog [name=password]").value = ${JSON.stringify(BEN.password)}`);
+    await page.click("Sign in", "dialog");
+    await page.shows(`You decide as ${BEN.email}.`);
+    assert.is(await comment(), "It is late");
+    await undecided(id);
+    // The stream is the member's again, so a change is heard.
+    await page.shows("Live");
+    await page.click("Reject R");
+    await page.click("Reject R");
+    await page.shows("Rejected.");
+    const { votes } = (await ana.call("GET", `/v1/approvals/${id}`)).body;
+    assert.equal(
+      votes.map(({ email, comment: why }: Record<string, string>) => [email, why]),
+      [[BEN.email, "It is late"]],
+    );
+    await second.shows(`${BEN.email} is signed in now`);
+    await second.click(`Leave it, and go on as ${BEN.email}`, "dialog");
+    await until("it is the other member's page", () =>
+      second.evaluate<boolean>("document.querySelector('.me')?.innerText.includes('ben') === true").catch(() => false),
+    );
   });
 
   test("no secret is in the log, however much it tells", () => {

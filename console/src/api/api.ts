@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Api } from "../../../build/page-types/api.ts";
-import { heard } from "../live/stream.ts";
+import { heard, tryNow } from "../live/stream.ts";
 import { pathOf, type Query, searchOf } from "./call-address.ts";
 import { type Answered, Calls, type Method } from "./calls.ts";
 import { earlyReads } from "./early-reads.ts";
@@ -21,26 +21,55 @@ export type Me = AnswerOf<"GET /v1/auth/me">;
 export const me = signal<Me | null>(null);
 /** True while a read waits for a view that is behind. */
 export const isBehind = signal(false);
-/** Answers whether the same member has signed in again; set while the layer for it is open. */
-export const signInAgain = signal<((isSame: boolean) => void) | null>(null);
+/** Set while this page's member has no session in this browser; `by` is who has one instead, null if nobody has. */
+export const interruption = signal<{ readonly by: Me | null } | null>(null);
 
-let underWay: Promise<boolean> | null = null;
+/** False while nobody would see what is read, or the service would refuse it. */
+export const mayRead = (): boolean => document.visibilityState === "visible" && interruption.peek() === null;
 
-/** The page of a member who was replaced in this browser is loaded anew, and nothing of it goes on. */
-const reloadIfReplaced = async (member: string): Promise<void> => {
-  const answer = await fetch("/v1/auth/me").catch(() => null);
-  if (!answer?.ok) return;
-  const now = (await answer.json()) as Me;
-  if (now.member.id === member) return;
-  location.reload();
-  await new Promise(() => undefined);
+let waiting: { readonly isBack: Promise<void>; readonly goOn: () => void } | null = null;
+
+/** The same member is signed in again: what waited is sent, and the stream is theirs again. */
+const goOn = (): void => {
+  const before = waiting;
+  waiting = null;
+  interruption.value = null;
+  if (before === null) return;
+  tryNow();
+  before.goOn();
 };
 
-const askedAgain = async (member: string): Promise<boolean> => {
-  await reloadIfReplaced(member);
-  return new Promise((resolve) => {
-    signInAgain.value = resolve;
-  });
+let looks = 0;
+
+/** Over once the page's member has a session again. Nothing of the page is lost, and nothing is sent in another's name. */
+const interrupted = async (member: string): Promise<void> => {
+  if (waiting === null) {
+    let end = (): void => undefined;
+    const isBack = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    waiting = { isBack, goOn: end };
+  }
+  const { isBack } = waiting;
+  looks += 1;
+  const nth = looks;
+  const answer = await fetch("/v1/auth/me").catch(() => null);
+  const by = answer?.ok ? ((await answer.json()) as Me) : null;
+  // Of two tabs that told one after the other, the later is right.
+  if (nth === looks) sessionIsOf(member, by);
+  return isBack;
+};
+
+/** What this page learned of the browser's session. */
+const sessionIsOf = (member: string, by: Me | null): void => {
+  if (by?.member.id === member) goOn();
+  else interruption.value = { by };
+};
+
+/** Called with who has just signed in on this page, over what was open. */
+export const signedInAgain = (by: Me): void => {
+  looks += 1;
+  if (me.value !== null) sessionIsOf(me.value.member.id, by);
 };
 
 const calls = new Calls({
@@ -49,14 +78,11 @@ const calls = new Calls({
   early: (address) => earlyReads.take(address),
   member: () => me.value?.member.id ?? null,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  signInAgain: () => {
+  signInAgain: async () => {
     // A visitor is sent to the form by the shell.
-    if (me.value === null) return Promise.resolve(false);
-    underWay ??= askedAgain(me.value.member.id).finally(() => {
-      signInAgain.value = null;
-      underWay = null;
-    });
-    return underWay;
+    if (me.value === null) return false;
+    await interrupted(me.value.member.id);
+    return true;
   },
   onBehind: (it) => {
     isBehind.value = it;
@@ -94,9 +120,13 @@ const session = new BroadcastChannel("countersign-session");
 /** Tells the other tabs who is signed in now: a tab of another member must not go on as this one. */
 export const announce = (member: string | null): void => session.postMessage({ member });
 
-/** Loads the page anew if another tab signed in as another member or signed out. */
+/** Hears when another tab signs in or out. The page of another member stays as it is and says so; nothing is sent from it. */
 export const followSession = (): void => {
   session.onmessage = ({ data }: MessageEvent<{ readonly member: string | null }>) => {
-    if (me.value !== null && data.member !== me.value.member.id) location.reload();
+    const member = me.value?.member.id;
+    if (member === undefined || (data.member === member && waiting === null)) return;
+    // The stream of all tabs is that of whoever is signed in now.
+    tryNow();
+    void interrupted(member);
   };
 };

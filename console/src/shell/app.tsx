@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext, Head } from "../../design/text.tsx";
-import { call, followSession, type Me, me, signInAgain } from "../api/api.ts";
+import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
 import { hasRight } from "../api/roles.ts";
@@ -56,22 +56,38 @@ const useComponent = (found: FoundPage | null): Loaded["component"] | null => {
   return loaded !== null && loaded.path === path ? loaded.component : null;
 };
 
-/** The session ended while the page was open: what was typed stays, and the call goes on after the sign-in. */
+/**
+ * The page's member has no session any more: what was typed stays, and goes on after the sign-in. If another tab signed in
+ * as another member, this one says so, and neither sends in the other's name nor shows the other what stands on it.
+ */
 const SignInAgain = ({ who }: { readonly who: Me }) => {
-  const answer = signInAgain.value;
-  if (answer === null) return null;
+  if (interruption.value === null) return null;
+  const { by } = interruption.value;
+  const { email } = who.member;
   return (
-    <Layer label="Sign in again" kind="box" onClose={() => answer(false)} isFirm>
-      <h3>Your session has ended</h3>
-      <p>Sign in again and what you were doing goes on.</p>
-      <SignInForm
-        email={who.member.email}
-        onSignedIn={(signedIn) => {
-          // Another member may not go on with what this one began.
-          if (signedIn.member.id === who.member.id) answer(true);
-          else location.reload();
-        }}
-      />
+    <Layer label="Sign in again" kind="box" onClose={() => undefined} isFirm isAlone>
+      {by === null ? (
+        <>
+          <h3>Your session has ended</h3>
+          <p>Sign in again and what you were doing goes on.</p>
+        </>
+      ) : (
+        <>
+          <h3>{by.member.email} is signed in now</h3>
+          <p>
+            Another member signed in, in this browser. What {email} had open and typed here stays, and nothing of it is
+            sent. Sign in as {email} to go on with it.
+          </p>
+        </>
+      )}
+      <SignInForm email={email} onSignedIn={signedInAgain} />
+      {by === null ? null : (
+        <p>
+          <button class="btn" type="button" onClick={() => location.reload()}>
+            Leave it, and go on as {by.member.email}
+          </button>
+        </p>
+      )}
     </Layer>
   );
 };
@@ -93,7 +109,7 @@ const useWaitingForMe = (who: Me): void => {
       if (answer.ok) waitingForMe.value = answer.body.data.length;
     };
     const look = (): void => {
-      if (!isDue && Date.now() - at < COUNTED_AGAIN_MS) return;
+      if (interruption.peek() !== null || (!isDue && Date.now() - at < COUNTED_AGAIN_MS)) return;
       isDue = false;
       at = Date.now();
       void count();

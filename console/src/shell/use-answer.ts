@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { mayRead } from "../api/api.ts";
 import type { Answered, Problem } from "../api/calls.ts";
 import { keptAnswers } from "../api/kept-answers.ts";
 import { namesRead } from "../api/names.ts";
@@ -81,7 +82,7 @@ export const useAnswer = <T>(
       wasLive = isLive;
       const isPoll = !isLive && Date.now() - at >= POLL_MS;
       const isEarly = Date.now() - at < everyMs;
-      if (document.visibilityState !== "visible" || isEarly || !(isDue || isPoll)) return;
+      if (!mayRead() || isEarly || !(isDue || isPoll)) return;
       isDue = false;
       at = Date.now();
       setAsked((it) => it + 1);

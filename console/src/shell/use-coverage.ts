@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type AnswerOf, call } from "../api/api.ts";
+import { type AnswerOf, call, mayRead } from "../api/api.ts";
 
 export type Coverage = AnswerOf<"GET /v1/audit/coverage">;
 
@@ -38,7 +38,7 @@ export const useCoverage = (newestShown: number): Coverage | null => {
     void ask();
     const tick = setInterval(() => {
       const isDue = isWaiting.current || Date.now() - at >= IDLE_MS;
-      if (isDue && !isAsking && document.visibilityState === "visible") void ask();
+      if (isDue && !isAsking && mayRead()) void ask();
     }, UNSEALED_MS);
     return () => {
       isGone = true;

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { mayRead } from "../api/api.ts";
 import type { Answered, Problem } from "../api/calls.ts";
 import { keptAnswers } from "../api/kept-answers.ts";
 import {
@@ -162,7 +163,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       // Frames may have been missed while there was no stream, and none come without it.
       if (isLive && !wasLive) markAll();
       wasLive = isLive;
-      if (document.visibilityState !== "visible") return;
+      if (!mayRead()) return;
       if (!isLive && Date.now() - at >= POLL_MS) markAll();
       if (isDue) {
         isDue = false;
