@@ -5,6 +5,7 @@ import { subkey } from "../infra/crypto/subkey.ts";
 import { events as eventsView } from "../projections/events.ts";
 import { STATUS_PERIOD_MS } from "../projections/status.ts";
 import { credentials, lapsedCredentials } from "./accounts/credentials.ts";
+import { recordingKeyUses } from "./accounts/key-uses.ts";
 import { linkUrl } from "./accounts/links.ts";
 import { app } from "./app.ts";
 import { approvalRenewal } from "./approvals/approval-renewal.ts";
@@ -154,7 +155,10 @@ const httpOf = (foundation: Foundation, deps: Omit<RoutesDeps, "consoleBundle">)
   return app({
     ...foundation,
     routes: buildRoutes(foundation, { ...deps, consoleBundle }),
-    authenticate: credentials(foundation),
+    authenticate: recordingKeyUses(credentials(foundation), {
+      ...foundation,
+      onError: foundation.errorsOf("accounts", "recording the use of a key"),
+    }),
     digestKey: subkey(foundation.key, "idempotency"),
     othersAreGone: foundation.isAlone,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },

@@ -164,4 +164,9 @@ export type ApiKeyEvent =
   | {
       readonly type: "AgentKeyIssued";
       readonly data: { account: string; agent_id: string; key_id: string; made_by: string; at: string };
+    }
+  /** The first use on `day`, YYYY-MM-DD in the account's time zone. */
+  | {
+      readonly type: "ApiKeyUsed";
+      readonly data: { account: string; key_id: string; day: string; at: string };
     };

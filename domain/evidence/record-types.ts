@@ -19,6 +19,7 @@ const TYPES: Readonly<Record<Exclude<EventType, AboutTrees> | "KeyMapSealed", tr
   ApiKeyCreated: true,
   ApiKeyIssued: true,
   ApiKeyRevoked: true,
+  ApiKeyUsed: true,
   ApprovalCancelled: true,
   ApprovalExpired: true,
   ApprovalGranted: true,

@@ -1,10 +1,10 @@
 import { MEMBER_STATES, type MemberDocument } from "../members.ts";
-import { closed, oneOf, time } from "./json-schema.ts";
+import { closed, oneOf, orNull, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, ROLES, words } from "./words.ts";
 
 export const membersView: PublishedView = {
-  view: "members.v2",
+  view: "members.v3",
   description:
     "The people who may sign in to an account, and those who are invited. Removed ones are only in the audit log.",
   id: "The member's id, mem_….",
@@ -16,6 +16,10 @@ export const membersView: PublishedView = {
       state: oneOf(MEMBER_STATES, "A member, or a person who is invited to become one."),
       created_at: time("When the member was added or invited."),
       open_until: time("When an invitation expires; in the year 9999 for a member."),
+      last_sign_in_at: orNull(
+        time("When the member last signed in, in a browser or from the command line."),
+        "the member never did.",
+      ),
     }),
   ],
 };

@@ -65,6 +65,8 @@ const people = (log: History): void => {
   log.add("account-acc_1", key("key_1", null), { ...byOwner, at: at(-60) });
   log.add("account-acc_1", key("key_2", at(9_000)), byOwner);
   log.add("account-acc_1", key("key_3", null), byOwner);
+  const used = { account: "acc_1", key_id: "key_2", day: "2026-03-01", at: at(2) };
+  log.add("apikey-key_2", { type: "ApiKeyUsed", data: used });
   log.add("account-acc_1", { type: "ApiKeyRevoked", data: { account: "acc_1", key_id: "key_3", at: at(2) } });
 };
 

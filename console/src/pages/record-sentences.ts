@@ -136,6 +136,7 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   AgentDeleted: "removed the agent *",
   AgentKeyIssued: "issued the agent's key *",
   ApiKeyIssued: "issued the API key *",
+  ApiKeyUsed: (it) => ["used the API key ", ` for the first time on ${it.text("day")}`],
   ActionDefined: (it) => ["defined the action ", joined(it.text("version"), ", version ")],
   ActionDeleted: "removed the action *",
   PolicyPublished: (it) => ["published the policy ", joined(it.text("version"), ", version ")],

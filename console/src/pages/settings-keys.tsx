@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Field, fieldsOf, Select } from "../../design/field.tsx";
+import { isToday, shortTime } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Secret } from "../../design/secret.tsx";
 import type { Column } from "../../design/table.tsx";
-import { Breaking, Section, Time } from "../../design/text.tsx";
+import { Breaking, ClockContext, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { Act } from "./act.tsx";
@@ -51,6 +52,16 @@ const MakeKey = ({ onMade }: { readonly onMade: (made: Made) => void }) => {
   );
 };
 
+/** Uses are recorded by the day, so no time of day is shown. */
+const UsedOn = ({ at }: { readonly at: string }) => {
+  const clock = useContext(ClockContext);
+  return (
+    <time dateTime={at} title={`first used on that day at ${at}`}>
+      {isToday(at, clock) ? "today" : shortTime(at, clock).split(",")[0]}
+    </time>
+  );
+};
+
 const columns = (onGone: () => void): readonly Column<Key>[] => [
   {
     name: "Name",
@@ -68,6 +79,16 @@ const columns = (onGone: () => void): readonly Column<Key>[] => [
   },
   { name: "Role", as: "b", show: ({ role }) => roleWord(role) },
   { name: "State", as: "c", show: ({ status }) => <StateMark value={status} /> },
+  {
+    name: "Last used",
+    as: "soft",
+    show: ({ last_used_at: at }) => (
+      <>
+        <span class="phone">Last used: </span>
+        {typeof at === "string" ? <UsedOn at={at} /> : "never"}
+      </>
+    ),
+  },
   { name: "Made", as: "soft hide wide", show: ({ created_at: at }) => <Time at={at} /> },
   {
     name: "Expires",

@@ -235,6 +235,17 @@ const columns = (deeds: Deeds): readonly Column<Member>[] => [
         </>
       ),
   },
+  {
+    name: "Last sign-in",
+    as: "soft",
+    show: ({ state, last_sign_in_at: at }) =>
+      state === "invited" ? null : (
+        <>
+          <span class="phone">Last sign-in: </span>
+          {typeof at === "string" ? <Time at={at} /> : "never"}
+        </>
+      ),
+  },
   { name: "Since", as: "soft hide wide", show: ({ created_at: at }) => <Time at={at} /> },
   { name: "Acts", as: "acts", show: (member) => <MemberActs member={member} deeds={deeds} /> },
 ];

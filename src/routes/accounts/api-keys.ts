@@ -50,10 +50,22 @@ const CREATED: JsonSchema = named("CreatedApiKey", {
   required: [...REQUIRED, "key"],
   properties: { ...COMMON, key: { type: "string", description: "shown only once" } },
 });
+const LAST_USED: JsonSchema = {
+  type: ["string", "null"],
+  format: "date-time",
+  description:
+    "Exact to the day: the first call on the newest day, in the account's time zone, on which the key was used. Later calls " +
+    "of that day do not change it. Null if the key was never used",
+};
 const LISTED: JsonSchema = named("ApiKey", {
   type: "object",
-  required: [...REQUIRED, "status"],
-  properties: { ...COMMON, status: { enum: ["active", "expired"] }, created_by: { type: "string" } },
+  required: [...REQUIRED, "status", "last_used_at"],
+  properties: {
+    ...COMMON,
+    status: { enum: ["active", "expired"] },
+    created_by: { type: "string" },
+    last_used_at: LAST_USED,
+  },
 });
 
 const LAST = 4;

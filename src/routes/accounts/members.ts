@@ -57,11 +57,18 @@ const TIME: JsonSchema = { type: "string", format: "date-time" };
 
 const MEMBER: JsonSchema = named("ListedMember", {
   type: "object",
-  required: [...REQUIRED, "created_at", "expires_at"],
+  required: [...REQUIRED, "created_at", "expires_at", "last_sign_in_at"],
   properties: {
     ...COMMON,
     created_at: TIME,
     expires_at: { type: ["string", "null"], format: "date-time", description: "Of an invitation; null for a member" },
+    last_sign_in_at: {
+      type: ["string", "null"],
+      format: "date-time",
+      description:
+        "When the member last opened a session, in a browser or from the command line. A session lasts two weeks, so the " +
+        "member may have used the account since. Null before the first",
+    },
   },
 });
 
@@ -152,8 +159,9 @@ const list =
       { view: members.schema.name, where, sort },
       query,
       (document: MemberDocument, id) => {
-        const { email, role, state, created_at, open_until } = document;
-        return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
+        const { email, role, state, created_at, open_until, last_sign_in_at } = document;
+        const expires_at = state === "invited" ? open_until : null;
+        return { id, email, role, state, created_at, expires_at, last_sign_in_at };
       },
     );
     return isPage(page) ? { status: 200, body: await personal.shown(page, principal.account) } : page;

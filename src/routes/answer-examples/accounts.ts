@@ -58,6 +58,7 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
     state: "active",
     created_at: "2026-11-28T15:42:22.607Z",
     expires_at: null,
+    last_sign_in_at: "2026-11-28T15:42:23.118Z",
   },
   ChangedMember: {
     id: "mem_ds5hbmrednof3jecpovk54lzmkbo6n7s",
@@ -97,6 +98,7 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
     expires_at: null,
     created_by: "mem_5m7vplh2i5iof3y2jil7a7b7zxyjp6j7",
     status: "active",
+    last_used_at: "2026-11-28T15:42:23.017Z",
   },
   Directory: {
     src_fvxczk3qqnj4jy6pdzafo72pxklyei7s: {

@@ -81,4 +81,15 @@ test("a key leads to the account that it was issued for first", () => {
     .when({ ...issue, account: "acc_2" })
     .thenNothing();
 });
+test("of the uses of a key, the first of each day is recorded", () => {
+  const issued = { type: "ApiKeyIssued", data: { account: "acc_1", key_id: "key_1", made_by: "mem_1", at } } as const;
+  const use = (day: string) => ({ type: "UseApiKey", key_id: "key_1", day, at }) as const;
+  const used = (day: string) => ({ type: "ApiKeyUsed", data: { account: "acc_1", key_id: "key_1", day, at } }) as const;
+  specFor(apiKey)(issued).when(use("2026-03-01")).then(used("2026-03-01"));
+  specFor(apiKey)(issued, used("2026-03-01")).when(use("2026-03-01")).thenNothing();
+  specFor(apiKey)(issued, used("2026-03-01")).when(use("2026-03-02")).then(used("2026-03-02"));
+  // A day that is over already, after the account moved to a time zone further west.
+  specFor(apiKey)(issued, used("2026-03-01")).when(use("2026-02-28")).thenNothing();
+  specFor(apiKey)().when(use("2026-03-01")).thenNothing();
+});
 test.run();

@@ -134,7 +134,7 @@ test("the list shows what there is to know and never a key", async () => {
   assert.equal([...byName.keys()].sort(), ["long", "short"]);
   const { id, last4, created_at } = long;
   const shown = { name: "long", role: "viewer", last4, expires_at: null, created_by: owner.id, created_at };
-  assert.equal(byName.get("long"), { id, ...shown, status: "active" });
+  assert.equal(byName.get("long"), { id, ...shown, status: "active", last_used_at: null });
   assert.is((byName.get("short") as { status?: string } | undefined)?.status, "expired");
   assert.not.ok(JSON.stringify(body).includes(String(short.key)));
 });

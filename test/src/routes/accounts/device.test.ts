@@ -65,6 +65,7 @@ test("a member lets a command line in, which gets a session of its own, once", a
 
   assert.is((await decide(world, "approve", ana, user_code)).outcome, 204);
   const done = await poll(world, device_code);
+  const signedInAt = new Date(world.world.now).toISOString();
   assert.is(done.outcome, 200);
   assert.is(done.body.token_type, "Bearer");
   assert.not.ok("set-cookie" in done.headers);
@@ -79,6 +80,10 @@ test("a member lets a command line in, which gets a session of its own, once", a
   const listed = await world.call("GET", "/v1/auth/sessions", { principal: ana });
   const made = (listed.body.data as { made_by: string }[]).map(({ made_by }) => made_by);
   assert.equal(made.sort(), ["browser", "command-line"]);
+  await world.project();
+  const members = await world.call("GET", "/v1/members", { principal: ana });
+  const [{ last_sign_in_at }] = members.body.data as [{ last_sign_in_at: string }];
+  assert.is(last_sign_in_at, signedInAt, "a command line's login is a sign-in");
   assert.is((await world.call("POST", "/v1/auth/logout", { principal })).outcome, 204);
   assert.is(await world.authenticate({ kind: "bearer", token }), null);
 });

@@ -196,6 +196,24 @@ test("a role that is changed holds at once, and the last owner stays one", async
   assert.is((await listed()).filter(({ role }) => role === "owner").length, 1);
 });
 
+test("the list says when each member last signed in, in a browser or from the command line", async () => {
+  const { add, invite, logIn, call, cookieOf, memberBy, listed, world } = await withOwner();
+  const { id } = await add("bo@shop.example");
+  await invite("cy@shop.example");
+  const lastOf = async () => new Map((await listed()).map(({ email, last_sign_in_at }) => [email, last_sign_in_at]));
+  const joined = await lastOf();
+  assert.is(joined.get("bo@shop.example"), "2026-03-01T12:00:00.000Z");
+  assert.is(joined.get("cy@shop.example"), null);
+  const later = (at: string) => ({ ...callOf({}).envelope, at });
+  world.now += 3_600_000;
+  await call("POST", "/v1/auth/login", {
+    body: { email: "bo@shop.example", password: PASSWORD },
+    envelope: later("2026-03-01T13:00:00.000Z"),
+  });
+  assert.is((await lastOf()).get("bo@shop.example"), "2026-03-01T13:00:00.000Z");
+  assert.is((await memberBy(cookieOf(await logIn("bo@shop.example")))).id, id);
+});
+
 test("a removal ends the sessions at once and gives the address back", async () => {
   const { add, remove, logIn, signUp, cookieOf, authenticate } = await withOwner();
   const { id } = await add("bo@shop.example", "admin");
