@@ -2,7 +2,7 @@ import { dayIn } from "../domain/calendar.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { GateName } from "../domain/gate/verdict.ts";
-import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
 import { admittedStatus, type Decision, isDecision } from "./event-fold.ts";
 import { denialIn } from "./gate-denials.ts";
 import { eventOf } from "./projection.ts";
@@ -33,8 +33,26 @@ export type StatsEvent = {
   readonly is_final?: true;
 };
 
-/** The zone never changes, so the event's document may be derived from this one, however far each is folded. */
-export type StatsAccount = { readonly time_zone: string };
+/**
+ * The zones of an account. An event's document is derived from the zone at the position of its record, however far this
+ * document is folded. `changes`: those after the opening, oldest first; left out if there were none.
+ */
+export type StatsAccount = {
+  readonly time_zone: string;
+  readonly changes?: readonly { readonly from: Position; readonly time_zone: string }[];
+};
+
+/** Only the changes of the records that are folded at once are needed one by one. */
+const CHANGES_MAX = 20;
+
+export const withZone = ({ time_zone: first, changes = [] }: StatsAccount, from: Position, time_zone: string) => {
+  const all = [...changes, { from, time_zone }];
+  const kept = all.slice(-CHANGES_MAX);
+  return { time_zone: all.at(-CHANGES_MAX - 1)?.time_zone ?? first, changes: kept };
+};
+
+export const zoneAt = ({ time_zone, changes = [] }: StatsAccount, position: Position): string =>
+  changes.findLast(({ from }) => from <= position)?.time_zone ?? time_zone;
 
 const DECIDED = { EventAdmitted: null, EventBlocked: "blocked", EventHeld: "held" } as const;
 

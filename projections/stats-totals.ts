@@ -98,7 +98,8 @@ const withEvent = (sums: Map<string, Sum>, event: StatsEvent, sign: 1 | -1): voi
   const minute = Math.floor(Date.parse(received_at) / MINUTE_MS);
   for (const [by, key] of keysOf(event)) {
     if (key === null) continue;
-    const name = `${account}/${by}/${minute}/${key}`;
+    // A minute belongs to two days if the account's zone was changed within it.
+    const name = `${account}/${by}/${minute}/${day}/${key}`;
     const sum: Sum = sums.get(name) ?? { account, by, key, minute, day, counts: new Map(), latencies: [] };
     sums.set(name, sum);
     counted(sum, status, sign);

@@ -22,6 +22,11 @@ export type AccountCommand =
       readonly at: string;
     }
   | {
+      readonly type: "ChangeAccount";
+      readonly changes: { readonly name?: string; readonly time_zone?: string };
+      readonly at: string;
+    }
+  | {
       readonly type: "CreateApiKey";
       readonly key_id: string;
       readonly name: string;

@@ -34,6 +34,20 @@ const membersMax = ({ subscription }: OpenAccount, at: string): number =>
 type Decided = Decision<AccountEvent, AccountRejection>;
 type CommandOf<T extends AccountCommand["type"]> = Extract<AccountCommand, { type: T }>;
 
+/**
+ * Budgets follow the time zone of the moment: a day that has begun is never begun again (`src/ledgers/policy-days.ts`), so
+ * another zone moves the next midnight and gives no budget twice.
+ */
+const changeAccount = ({ changes, at }: CommandOf<"ChangeAccount">, state: OpenAccount): Decided => {
+  const { name = state.name, time_zone = state.time_zone } = changes;
+  const changed = {
+    ...(name === state.name ? {} : { name }),
+    ...(time_zone === state.time_zone ? {} : { time_zone }),
+  };
+  if (Object.keys(changed).length === 0) return accept();
+  return accept({ type: "AccountChanged", data: { account: state.account, changes: changed, at } });
+};
+
 const createKey = ({ type: _, ...key }: CommandOf<"CreateApiKey">, state: OpenAccount): Decided => {
   if (state.keys.has(key.key_id) || state.gone.has(key.key_id)) return accept();
   if (isExpired(key, key.at)) return reject("expiry-past");
@@ -53,6 +67,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
     }
     if (state.phase === "absent") return state;
     switch (event.type) {
+      case "AccountChanged":
+        return { ...state, ...event.data.changes };
       case "MemberInvited":
       case "InvitationWithdrawn":
       case "MemberAdded":
@@ -105,6 +121,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
       case "ChangePassword":
       case "EndSessions":
         return decideMembership(command, state, membersMax(state, command.at));
+      case "ChangeAccount":
+        return changeAccount(command, state);
       case "CreateApiKey":
         return createKey(command, state);
       case "RevokeApiKey": {

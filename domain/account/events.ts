@@ -89,6 +89,10 @@ export type AccountEvent =
       readonly type: "AccountOpened";
       readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
     }
+  | {
+      readonly type: "AccountChanged";
+      readonly data: { account: string; changes: { name?: string; time_zone?: string }; at: string };
+    }
   | MembershipEvent
   /** Keys are recorded in the account's stream, so that creating several at once cannot exceed their limit. */
   | {

@@ -5,6 +5,7 @@ type AboutTrees = "Sealed" | "SigningKeyNamed" | "CheckpointCosigned";
 
 /** The compiler refuses this list when it lacks a type of record, or has one that is no longer recorded. */
 const TYPES: Readonly<Record<Exclude<EventType, AboutTrees> | "KeyMapSealed", true>> = {
+  AccountChanged: true,
   AccountOpened: true,
   ActionDefined: true,
   ActionDeleted: true,

@@ -1,7 +1,7 @@
 import type { StatsAccount, StatsEvent } from "../stats-event.ts";
 import { STATS_BY, STATS_STEPS, type StatsBucket } from "../stats-totals.ts";
 import { EVENT_STATUSES } from "./events.ts";
-import { amount, closed, count, oneOf, optional, orNull, text, time } from "./json-schema.ts";
+import { amount, closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, histogram } from "./words.ts";
 
@@ -60,6 +60,19 @@ export const statsView: PublishedView = {
       attempts: count("HTTP requests sent for it."),
       latency: orNull(amount("Its latency, ms."), "it is not delivered."),
     }),
-    closed<StatsAccount>("An account.", { time_zone: text("Its IANA time zone.") }),
+    closed<StatsAccount>("An account.", {
+      time_zone: text("Its first IANA time zone."),
+      changes: optional(
+        list(
+          {
+            type: "object",
+            required: ["from", "time_zone"],
+            additionalProperties: false,
+            properties: { from: text("The position of the record."), time_zone: text("The zone from there on.") },
+          },
+          "Its later zones, oldest first.",
+        ),
+      ),
+    }),
   ],
 };

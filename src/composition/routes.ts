@@ -11,6 +11,7 @@ import { definitionRate } from "../gates/definition-rate.ts";
 import { passwordGuesses } from "../http/password-guesses.ts";
 import type { Route } from "../http/route.ts";
 import { providerCatalogue } from "../providers/catalogue.ts";
+import { accountRoutes } from "../routes/accounts/account.ts";
 import { apiKeyRoutes } from "../routes/accounts/api-keys.ts";
 import { authRoutes } from "../routes/accounts/auth.ts";
 import { capabilityRoutes } from "../routes/accounts/capabilities.ts";
@@ -109,6 +110,7 @@ const peopleRoutes = (foundation: Foundation, { members }: RoutesDeps): readonly
   ...sessionRoutes({ ...foundation, sessions: members.sessions }),
   ...memberRoutes({ ...foundation, ...members }),
   ...preferenceRoutes(foundation),
+  ...accountRoutes(foundation),
   ...apiKeyRoutes(foundation),
   ...directoryRoutes(foundation),
   ...capabilityRoutes({

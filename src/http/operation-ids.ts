@@ -31,6 +31,7 @@ export const OPERATION_IDS: Readonly<Record<string, string>> = {
   "PATCH /v1/members/{id}": "updateMember",
   "DELETE /v1/members/{id}": "removeMember",
   "POST /v1/members/{id}/reset": "createResetLink",
+  "PATCH /v1/account": "updateAccount",
   "GET /v1/members/me/preferences": "getPreferences",
   "PUT /v1/members/me/preferences": "putPreferences",
   "POST /v1/api-keys": "createApiKey",

@@ -39,6 +39,14 @@ test("a vote is told with the sum and the words of its person, until those are e
   assert.is(told("VoteCast", vote, about), "approved refund.create, €1,240.00 | VoteCast");
 });
 
+test("a change of the account says what it is now", () => {
+  const about = { subject: "acc_e", subject_name: "Marlow Outdoor" };
+  assert.is(
+    told("AccountChanged", { changes: { name: "Marlow", time_zone: "Europe/Berlin" } }, about),
+    "changed the account Marlow Outdoor: name Marlow, time zone Europe/Berlin | AccountChanged",
+  );
+});
+
 test("an attempt names its endpoint and what was answered", () => {
   const attempt = { endpoint_id: "end_b", number: 1 };
   assert.is(

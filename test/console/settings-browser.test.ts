@@ -49,6 +49,12 @@ const inBrowser = (binary: string): void => {
         return true;
       })()`),
     );
+  const inTable = (text: string): Promise<unknown> =>
+    until(`the table says ${text}`, () =>
+      page.evaluate<boolean>(
+        `document.querySelector("main table")?.innerText.includes(${JSON.stringify(text)}) === true`,
+      ),
+    );
   const shownOnce = async (): Promise<string> => {
     await page.shows("is shown once.");
     return page.evaluate<string>("document.querySelector('.note .copy code').innerText");
@@ -227,9 +233,11 @@ const inBrowser = (binary: string): void => {
     const key = await shownOnce();
     const use = async (): Promise<number> =>
       (await fetch(`${program.url}/v1/events`, { headers: { authorization: `Bearer ${key}` } })).status;
+    await inTable("never");
     assert.is(await use(), 200);
     await stored(key);
     await visit("/settings/keys", `robot ${HOSTILE}`);
+    await inTable("today");
     assert.is(await page.evaluate(`document.documentElement.outerHTML.includes(${JSON.stringify(key)})`), false);
     await clickInRow("robot", "Revoke…");
     await page.click("Revoke", "dialog");
@@ -285,6 +293,23 @@ const inBrowser = (binary: string): void => {
     await other.open(`${program.url}/overview`);
     await other.shows("Sign in");
     client = await logIn(program.url, { ...WHO, password: NEW_PASSWORD });
+  });
+
+  test("an owner changes the account's name and time zone, by which the console then writes", async () => {
+    await visit("/settings/account", "Name and time zone");
+    await write(page, "name", `Marlow ${HOSTILE}`);
+    await write(page, "time_zone", "Mars/Olympus");
+    await page.click("Save", "form");
+    await page.shows("must be an IANA time zone");
+    assert.equal(await violations(page), []);
+    await write(page, "time_zone", "Asia/Tokyo");
+    await page.click("Save", "form");
+    await page.shows("The account is changed.");
+    await page.shows("Times in Asia/Tokyo");
+    await page.shows(`Marlow ${HOSTILE}`);
+    const { body } = await client.session("GET", "/v1/auth/me");
+    assert.equal([body.account.name, body.account.time_zone], [`Marlow ${HOSTILE}`, "Asia/Tokyo"]);
+    await client.session("PATCH", "/v1/account", { name: "My account", time_zone: "UTC" });
   });
 
   test("preferences are drawn at once, kept by the service, and letters can be switched off", async () => {

@@ -2,12 +2,14 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { dayIn } from "../../domain/calendar.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
 import { events } from "../../projections/events.ts";
 import { denialIn } from "../../projections/gate-denials.ts";
 import { binOf, durationOf, FINE_BITS, sizeOf } from "../../projections/histogram.ts";
 import { EVENT_STATUSES } from "../../projections/schemas/events.ts";
 import { stats } from "../../projections/stats.ts";
+import { withZone, zoneAt } from "../../projections/stats-event.ts";
 import { PASSED, PLACES, type StatsBucket } from "../../projections/stats-totals.ts";
 import { eventLives } from "../support/event-lives.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
@@ -111,6 +113,39 @@ test("a minute's place is taken by the minute 48 hours later, and what happens t
     all.map(({ at: start, queued, failed }) => ({ start, queued, failed })),
     [{ start: at(PLACES.minute * 60), queued: 1, failed: undefined }],
   );
+});
+
+test("an event counts on the day of the account's zone at its record, also after a crash that left the account ahead", () => {
+  const log = history();
+  const late = "2026-03-01T23:30:00.000Z";
+  const admit = (id: string) => log.add(`delivery-${id}`, deliveryFacts(id).admitted({ received_at: late, at: late }));
+  log.add("account-acc_1", {
+    type: "AccountOpened",
+    data: { account: "acc_1", name: "shop", plan: "free", time_zone: "UTC", at: at(0) },
+  });
+  const changed = (changes: JsonObject) =>
+    log.add("account-acc_1", { type: "AccountChanged", data: { account: "acc_1", changes, at: at(1) } });
+  const before = admit("evt_1");
+  const moved = changed({ time_zone: "Europe/Berlin" });
+  changed({ name: "Shop Two" });
+  admit("evt_2");
+  const days = (all: Record<string, unknown>) =>
+    bucketsOf(all)
+      .filter(({ by, step }) => by === "all" && step === "day")
+      .map(({ at: start, queued }) => [start.slice(0, 10), queued]);
+  const expected = [
+    ["2026-03-01", 1],
+    ["2026-03-02", 1],
+  ];
+  for (const pageSize of [1, 2, 9]) assert.equal(days(folded(stats, log.events, pageSize).all()), expected);
+  const ahead = withZone({ time_zone: "UTC" }, moved.position, "Europe/Berlin");
+  assert.equal(
+    [before, moved].map(({ position }) => zoneAt(ahead, position)),
+    ["UTC", "Europe/Berlin"],
+  );
+  for (let nth = 0; nth < 100; nth += 1) changed({ time_zone: nth % 2 === 0 ? "UTC" : "Europe/Berlin" });
+  const zones = folded(stats, log.events, 7).all().acc_1 as { changes: unknown[] };
+  assert.ok(zones.changes.length <= 20);
 });
 
 test("a latency is at most 5 % off", () => {

@@ -29,6 +29,7 @@ import { personalData } from "../../src/erasure/personal-data.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";
 import type { Call, Principal } from "../../src/http/route.ts";
+import { accountRoutes } from "../../src/routes/accounts/account.ts";
 import { apiKeyRoutes } from "../../src/routes/accounts/api-keys.ts";
 import { authRoutes } from "../../src/routes/accounts/auth.ts";
 import { deviceRoutes } from "../../src/routes/accounts/device.ts";
@@ -116,6 +117,7 @@ const node = (
     ...sessionRoutes(deps),
     ...memberRoutes(deps),
     ...apiKeyRoutes(deps),
+    ...accountRoutes(deps),
   ];
   return {
     aggregates: streams,

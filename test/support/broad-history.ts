@@ -81,6 +81,7 @@ const subscriptions = (log: History): void => {
   const scheduled = (plan: string, from: string) => ["DowngradeScheduled", { ...about, plan, from }] as const;
   const stands = (status: string) => ["SubscriptionChanged", { ...about, status, customer: "cus_1" }] as const;
   told("acc_free");
+  told("acc_moved", ["AccountChanged", { changes: { time_zone: "Europe/Berlin" } }]);
   told("acc_core", changed("core"), stands("past_due"), scheduled("starter", at(9_000)));
   told("acc_scale", changed("scale"), scheduled("free", at(150)), changed("starter"), stands("cancelled"));
   told("acc_kept", changed("scale"), scheduled("core", at(9_000)), ["DowngradeCancelled", about]);

@@ -531,6 +531,9 @@ export const signsUp = async (base: string, found: (client: Client) => Found): P
   const preferred = made(await person.session("PUT", "/v1/members/me/preferences", wishes));
   const isDark = ({ scheme }: Reply["body"]): boolean => scheme === "dark";
   await asPerson("PUT /v1/members/me/preferences", preferred, ["/v1/members/me/preferences", isDark]);
+  const renamed = made(await person.session("PATCH", "/v1/account", { name: "Shop Two" }));
+  const isRenamed = ({ account }: Reply["body"]): boolean => account.name === "Shop Two";
+  await asPerson("PATCH /v1/account", renamed, ["/v1/auth/me", isRenamed]);
   const passwords = { current_password: PASSWORD, new_password: "another horse battery" };
   const changed = made(await person.session("POST", "/v1/auth/password", passwords));
   await asPerson("POST /v1/auth/password", changed, [sessions, isAlone]);

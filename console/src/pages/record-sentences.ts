@@ -154,6 +154,11 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   ChangeEnded: (it) => ["ended the change ", `: ${it.text("outcome")}`],
   // People.
   AccountOpened: "opened the account *",
+  AccountChanged: (it) => {
+    const to = it.part("changes");
+    const now = [joined(to.text("name"), "name "), joined(to.text("time_zone"), "time zone ")];
+    return ["changed the account ", `: ${now.filter((it) => it !== "").join(", ")}`];
+  },
   MemberInvited: member("invited", (it) => joined(it.text("role"), " as ")),
   InvitationWithdrawn: member("withdrew the invitation of"),
   MemberAdded: member("added", (it) => joined(it.text("role"), " as ")),

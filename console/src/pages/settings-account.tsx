@@ -1,7 +1,9 @@
+import { Field } from "../../design/field.tsx";
 import { bytes, count } from "../../design/format.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
-import { type AnswerOf, call, me } from "../api/api.ts";
+import { type AnswerOf, call, type Me, me } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { SendForm } from "./form.tsx";
 import { Thing } from "./listing.tsx";
 import { SettingsFrame } from "./settings-frame.tsx";
 import { roleWord } from "./settings-text.ts";
@@ -39,6 +41,52 @@ const LimitFacts = ({ limits }: { readonly limits: Limits }) => (
   </div>
 );
 
+/** What this browser knows as time zones; the service decides. */
+const zones = (now: string): readonly string[] => [...new Set([now, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+
+const ChangeAccount = ({ who }: { readonly who: Me }) => {
+  const { name, time_zone } = who.account;
+  return (
+    <Section title="Name and time zone">
+      <SendForm
+        label="Name and time zone"
+        button="Save"
+        send={(fields) =>
+          call("PATCH /v1/account", { body: { name: fields.name ?? "", time_zone: fields.time_zone ?? "" } })
+        }
+        onDone={(account) => {
+          me.value = { ...who, account };
+        }}
+        done="The account is changed."
+      >
+        {(faultOf) => (
+          <>
+            <Field
+              label="Name"
+              name="name"
+              value={name}
+              autocomplete="off"
+              maxLength={100}
+              required
+              fault={faultOf("name")}
+            />
+            <Field
+              label="Time zone"
+              name="time_zone"
+              value={time_zone}
+              autocomplete="off"
+              list={zones(time_zone)}
+              hint="Budgets begin their next day at its midnight; a day that has begun is not begun again."
+              required
+              fault={faultOf("time_zone")}
+            />
+          </>
+        )}
+      </SendForm>
+    </Section>
+  );
+};
+
 const AccountPage = () => {
   const shown = useAnswer({ key: "capabilities", on: null }, () => call("GET /v1/capabilities"));
   const who = me.value;
@@ -62,6 +110,7 @@ const AccountPage = () => {
           />
         </Section>
       )}
+      {who === null ? null : <ChangeAccount who={who} />}
       <Thing what="The limits" shown={shown}>
         {({ limits }) => <LimitFacts limits={limits} />}
       </Thing>

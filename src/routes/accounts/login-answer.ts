@@ -1,3 +1,4 @@
+import type { OpenAccount } from "../../../domain/account/decider.ts";
 import { planAt } from "../../../domain/account/subscription.ts";
 import type { AccountMember } from "../../accounts/accounts.ts";
 import { type Sessions, sessionCookie } from "../../accounts/sessions.ts";
@@ -12,22 +13,29 @@ const strings = (...names: string[]): JsonSchema => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
+export const ACCOUNT: JsonSchema = named("Account", strings("id", "name", "plan", "time_zone"));
+
 export const SIGNED_IN: JsonSchema = named("SignedIn", {
   type: "object",
   required: ["account", "member"],
   properties: {
-    account: named("Account", strings("id", "name", "plan", "time_zone")),
+    account: ACCOUNT,
     member: named("Member", strings("id", "email", "role")),
   },
 });
 
+export const accountAnswer = (
+  { account: id, name, subscription, time_zone }: Pick<OpenAccount, "account" | "name" | "subscription" | "time_zone">,
+  at: string,
+) => ({ id, name, plan: planAt(subscription, at), time_zone });
+
 export const memberAnswer = async (
   personal: Pick<PersonalData, "shown">,
-  { account: { account: id, name, subscription, time_zone }, member }: AccountMember,
+  { account, member }: AccountMember,
   at: string,
 ) => ({
-  account: { id, name, plan: planAt(subscription, at), time_zone },
-  member: { id: member.id, email: await personal.shown(member.email, id), role: member.role },
+  account: accountAnswer(account, at),
+  member: { id: member.id, email: await personal.shown(member.email, account.account), role: member.role },
 });
 
 export type SigningIn = { readonly sessions: Sessions; readonly personal: Pick<PersonalData, "shown"> };

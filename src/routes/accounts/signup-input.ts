@@ -6,11 +6,20 @@ import type { BodyOf, Call, JsonSchema } from "../../http/route.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
 import { EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 
+export const ACCOUNT_NAME_MAX = 100;
+
+export const TIME_ZONE = {
+  type: "string",
+  minLength: 1,
+  maxLength: 64,
+  description: "an IANA name, such as Europe/Madrid",
+} as const satisfies JsonSchema;
+
 export const SIGNUP_PROPERTIES = {
   email: EMAIL_SCHEMA,
   password: PASSWORD_SCHEMA,
-  account_name: nonBlank(100),
-  time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, such as Europe/Madrid" },
+  account_name: nonBlank(ACCOUNT_NAME_MAX),
+  time_zone: TIME_ZONE,
 } as const satisfies Record<string, JsonSchema>;
 
 export const SIGNUP_BODY = named("SignUp", {
@@ -25,7 +34,7 @@ export const SIGNUP_BODY = named("SignUp", {
 const UNNAMED = "My account";
 
 /** The canonical name of an IANA time zone, or null. Offsets such as "+01:00" are refused: they know no summer time. */
-const timeZoneOf = (name: string): string | null => {
+export const timeZoneOf = (name: string): string | null => {
   if (/^[+-]/.test(name)) return null;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
@@ -33,6 +42,10 @@ const timeZoneOf = (name: string): string | null => {
     return null;
   }
 };
+
+export const UNKNOWN_TIME_ZONE = problem("invalid-request", "This time zone is not known.", {
+  errors: [{ path: "/time_zone", message: "must be an IANA time zone, such as Europe/Madrid" }],
+});
 
 export const signupOf = (
   given: BodyOf<typeof SIGNUP_BODY>,
@@ -43,9 +56,6 @@ export const signupOf = (
   const password = newPasswordOf(given.password, email);
   if (typeof password !== "string") return password;
   const timeZone = timeZoneOf(given.time_zone ?? "UTC");
-  if (timeZone === null) {
-    const errors = [{ path: "/time_zone", message: "must be an IANA time zone, such as Europe/Madrid" }];
-    return problem("invalid-request", "This time zone is not known.", { errors });
-  }
+  if (timeZone === null) return UNKNOWN_TIME_ZONE;
   return { email, password, name: given.account_name?.trim() ?? UNNAMED, timeZone, client: clientOf(client) };
 };

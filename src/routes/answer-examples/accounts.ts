@@ -14,6 +14,12 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
       role: "owner",
     },
   },
+  Account: {
+    id: "acc_jv226dhmmkkvvs5weiphrprb7s6qeckl",
+    name: "Shop",
+    plan: "scale",
+    time_zone: "Europe/Madrid",
+  },
   DeviceLogin: {
     device_code: "j2KlRz44zFIx7_BNbBA0Qm0pCVxCBBFYYq9KyawN9sM.dev_detvkolzig7lxf7t4xrzpknoez7ybv4i",
     user_code: "FGJL-QQLS",

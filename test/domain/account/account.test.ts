@@ -47,6 +47,10 @@ const founded: AccountEvent = {
     at,
   },
 };
+const changed = (changes: { name?: string; time_zone?: string }): AccountEvent => ({
+  type: "AccountChanged",
+  data: { ...of, changes, at },
+});
 const link = { mac: "its mac", expires_at: "2026-03-08T12:00:00.000Z", by };
 const late = link.expires_at;
 const invited = (member: string, role: Role = "viewer", more: Partial<typeof link> = {}): AccountEvent => ({
@@ -319,4 +323,21 @@ test("the list of removed ids is bounded", () => {
   const state = fold(account, [...owned, ...churn]);
   assert.ok(state.phase === "open" && state.gone.size === 1_000 && state.gone.has("k1499") && !state.gone.has("k0"));
 });
+test("the record of another name or time zone has what has changed, and a repeat is no record", () => {
+  const change = (changes: { name?: string; time_zone?: string }) => ({ type: "ChangeAccount", changes, at }) as const;
+  given(opened, founded)
+    .when(change({ name: "Shop Two", time_zone: "Europe/Berlin" }))
+    .then(changed({ name: "Shop Two", time_zone: "Europe/Berlin" }));
+  given(opened, founded)
+    .when(change({ name: "shop", time_zone: "Europe/Berlin" }))
+    .then(changed({ time_zone: "Europe/Berlin" }));
+  given(opened, founded, changed({ name: "Shop Two" }))
+    .when(change({ name: "Shop Two" }))
+    .thenNothing();
+  given(opened, founded).when(change({})).thenNothing();
+  given()
+    .when(change({ name: "Shop Two" }))
+    .rejects("account-absent");
+});
+
 test.run();

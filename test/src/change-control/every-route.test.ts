@@ -70,6 +70,8 @@ const CANNOT: Readonly<Record<string, string>> = {
   "POST /v1/auth/device/deny": OWN_LOGIN,
   "DELETE /v1/auth/sessions": OWN_LOGIN,
   "DELETE /v1/auth/sessions/{id}": OWN_LOGIN,
+  "PATCH /v1/account":
+    "only a person changes the time zone, and a day that has begun is never begun again, so no budget is given twice",
   "PUT /v1/members/me/preferences": "it changes what a member sees and how, and nothing that is decided",
   "POST /v1/auth/invitations/accept": "the role was decided on and recorded when the invitation was made",
 };

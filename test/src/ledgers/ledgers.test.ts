@@ -184,6 +184,24 @@ test("once a day has begun nothing more is reserved in the one before, even by a
   assert.is(late.stream, "ledger-pol_1-2026-05-06");
 });
 
+test("another time zone gives no budget of a day twice, also after a restart", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: Date.parse("2026-05-05T22:30:00Z") };
+  const ask = (by: Ledgers, event: string, timeZone: string) =>
+    by.reserveDay({ policy: { ...POLICY, timeZone }, event, cost: 60, limits: { budget: 100 }, trace: TRACE });
+  const a = node(log, clock);
+  assert.ok((await ask(a, "evt_1", "UTC")).answer.granted);
+  // In Berlin it is 00:30 of the next day.
+  assert.ok((await ask(a, "evt_2", "Europe/Berlin")).answer.granted);
+  for (const [event, by] of [
+    ["evt_3", a],
+    ["evt_4", node(log, clock)],
+  ] as const) {
+    const { stream, answer } = await ask(by, event, "UTC");
+    assert.equal([stream, answer.granted], ["ledger-pol_1-2026-05-06", false]);
+  }
+});
+
 test("a day that has ended stays closed for a node that reads it from a checkpoint written later", async () => {
   const log = memoryEventLog();
   const midnight = Date.parse("2026-05-06T00:00:00Z");
