@@ -135,6 +135,7 @@ try {
   };
   await page.shaped({ width: 1_440, height: 900 });
   await page.early(WATCH);
+  await page.unread();
   await page.slowed(SLOW);
   const signIn = await measured(page, `${program.url}/sign-in`, null);
   await openSignedIn(page, program.url, { who: WHO, path: "/overview" });

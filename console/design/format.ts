@@ -11,14 +11,31 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-const partsIn = (zone: string, at: number): Readonly<Record<string, string>> => {
-  const format = new Intl.DateTimeFormat(LOCALE, {
+const COUNTS = new Intl.NumberFormat(LOCALE);
+const EURO = { style: "currency", currency: "EUR", minimumFractionDigits: 2 } as const;
+const EUROS = new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: 2 });
+const TINY_EUROS = new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: 6 });
+/** By zone: making one takes ten times as long as writing a time with it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const formatIn = (zone: string): Intl.DateTimeFormat => {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat(LOCALE, {
     timeZone: zone,
     ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
     ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
   });
-  return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  formats.set(zone, made);
+  return made;
 };
+
+const partsIn = (zone: string, at: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    formatIn(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
 
 /** Today is `14:02:11`, this year `17 Nov, 14:02`, before that `17 Nov 2025, 14:02`. An unreadable time stays as it is. */
 export const shortTime = (iso: string, { zone, now }: Clock): string => {
@@ -88,13 +105,10 @@ export const countdown = (ms: number): string => {
 };
 
 /** `€1,240.00`; below one cent up to six decimals, because `€0.00` would say that it costs nothing. */
-export const euro = (amount: number): string => {
-  const isTiny = amount !== 0 && Math.abs(amount) < 0.01;
-  const digits = { minimumFractionDigits: 2, maximumFractionDigits: isTiny ? 6 : 2 };
-  return new Intl.NumberFormat(LOCALE, { style: "currency", currency: "EUR", ...digits }).format(amount);
-};
+export const euro = (amount: number): string =>
+  (amount !== 0 && Math.abs(amount) < 0.01 ? TINY_EUROS : EUROS).format(amount);
 
-export const count = (value: number): string => new Intl.NumberFormat(LOCALE).format(value);
+export const count = (value: number): string => COUNTS.format(value);
 
 /** The total of a list, which the service counts up to 10,000. */
 export const listTotal = (total: number): string => (total >= 10_000 ? "10,000+" : count(total));

@@ -1,8 +1,8 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useKeys } from "./keys.ts";
 import { Mark } from "./mark.tsx";
-import { useWindow } from "./virtual-rows.tsx";
+import { useGrowingWindow } from "./virtual-rows.tsx";
 
 export type Column<T> = {
   readonly name: string;
@@ -32,6 +32,51 @@ type TableProps<T> = {
   readonly as?: string;
 };
 
+type RowProps<T> = { readonly row: T; readonly table: TableProps<T> };
+
+const leavingColumn = <T,>({ columns }: TableProps<T>): Column<T> | undefined =>
+  columns.find((it) => it.as?.split(" ").includes("a")) ?? columns.at(-1);
+
+/** A component of its own, which is drawn anew if a signal changes that one of its cells reads. */
+const Row = <T,>({ row, table }: RowProps<T>) => {
+  const { columns, keyOf, selected, isLeft, picked, onPick } = table;
+  const key = keyOf(row);
+  const hasLeft = isLeft?.(row) === true;
+  const leaving = leavingColumn(table);
+  return (
+    <tr data-key={key} role="row" class={`${key === selected ? "here" : ""} ${hasLeft ? "left" : ""}`}>
+      {columns.map((it, nth) => (
+        <td role="cell" class={it.as}>
+          {nth === 0 && onPick !== undefined ? (
+            <input
+              class="pick"
+              type="checkbox"
+              aria-label="Select this row"
+              checked={picked?.has(key) === true}
+              onChange={() => onPick(key)}
+            />
+          ) : null}
+          {it.show(row)}
+          {hasLeft && it === leaving ? <span class="sub">no longer matches</span> : null}
+        </td>
+      ))}
+    </tr>
+  );
+};
+
+/** Rows that were drawn with the same properties of the table are the same nodes, which are not drawn again. */
+const useRows = <T,>(table: TableProps<T>): ((row: T) => VNode) => {
+  const kept = useRef<{ of: TableProps<T>; byKey: Map<string, VNode> } | null>(null);
+  if (kept.current?.of !== table) kept.current = { of: table, byKey: new Map() };
+  const { byKey } = kept.current;
+  return (row) => {
+    const key = table.keyOf(row);
+    const drawn = byKey.get(key) ?? <Row key={key} row={row} table={table} />;
+    byKey.set(key, drawn);
+    return drawn;
+  };
+};
+
 /** Pixels of a comfortable row with two lines. */
 const ROW_PX = 61;
 /** Above this many rows only those on the screen are drawn. */
@@ -39,10 +84,10 @@ const ROWS_MAX = 200;
 
 /** A table that keeps its roles when it becomes a list on a phone. `j` and `k` move the focus from link to link. */
 export const DataTable = <T,>(props: TableProps<T>) => {
-  const { caption, columns, rows, keyOf, selected, onSelect, isLeft, picked, onPick, as = "" } = props;
+  const { caption, columns, rows, keyOf, selected, onSelect, onPick, as = "" } = props;
   const body = useRef<HTMLTableSectionElement | null>(null);
-  const leaving = columns.find((it) => it.as?.split(" ").includes("a")) ?? columns.at(-1);
-  const { box, shown, before, after } = useWindow(rows.length, ROW_PX, ROWS_MAX);
+  const rowOf = useRows(props);
+  const { box, shown, before, after } = useGrowingWindow(rows.length, ROW_PX, ROWS_MAX);
   const move = (by: number): void => {
     const at = rows.findIndex((row) => keyOf(row) === selected);
     const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
@@ -73,30 +118,7 @@ export const DataTable = <T,>(props: TableProps<T>) => {
       </thead>
       <tbody role="rowgroup" ref={body}>
         {before === 0 ? null : <tr class="gap" role="presentation" style={{ height: `${before}px` }} />}
-        {rows.slice(shown.from, shown.to).map((row) => {
-          const key = keyOf(row);
-          const isHere = key === selected;
-          const hasLeft = isLeft?.(row) === true;
-          return (
-            <tr key={key} data-key={key} role="row" class={`${isHere ? "here" : ""} ${hasLeft ? "left" : ""}`}>
-              {columns.map((it, nth) => (
-                <td role="cell" class={it.as}>
-                  {nth === 0 && onPick !== undefined ? (
-                    <input
-                      class="pick"
-                      type="checkbox"
-                      aria-label="Select this row"
-                      checked={picked?.has(key) === true}
-                      onChange={() => onPick(key)}
-                    />
-                  ) : null}
-                  {it.show(row)}
-                  {hasLeft && it === leaving ? <span class="sub">no longer matches</span> : null}
-                </td>
-              ))}
-            </tr>
-          );
-        })}
+        {rows.slice(shown.from, shown.to).map(rowOf)}
         {after === 0 ? null : <tr class="gap" role="presentation" style={{ height: `${after}px` }} />}
       </tbody>
     </table>

@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 
 export type Window = { readonly from: number; readonly to: number };
 
@@ -17,6 +18,23 @@ export const windowOf = (
   return { from, to: Math.max(from, Math.min(count, Math.ceil((height - top) / rowPx) + SPARE_ROWS)) };
 };
 
+/** True while a list returns to where its reader left it: all rows are drawn at once, so that their places are known. */
+export const WholeLists = createContext(false);
+
+/** Enough for a tall screen. */
+const ROWS_AT_ONCE = 24;
+const ROWS_A_FRAME = 5;
+
+/** How many of `count` rows are drawn by now: those on the screen at once and a few more in each frame, so that no task is long. */
+const useGrowing = (count: number): number => {
+  const isWhole = useContext(WholeLists);
+  const [drawn, setDrawn] = useState(isWhole ? count : ROWS_AT_ONCE);
+  useEffect(() => {
+    if (drawn < count) setDrawn(isWhole ? count : drawn + ROWS_A_FRAME);
+  }, [drawn, count]);
+  return Math.min(drawn, count);
+};
+
 type Windowed = {
   /** To be set as the list's `ref`. */
   readonly box: (element: Element | null) => void;
@@ -24,6 +42,14 @@ type Windowed = {
   /** Pixels in place of the rows that are not drawn. */
   readonly before: number;
   readonly after: number;
+};
+
+/** Draws all rows up to `most`, one after another, and above that only those near the screen. */
+export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
+  const drawn = useGrowing(count);
+  const windowed = useWindow(count, rowPx, most);
+  if (count > most) return windowed;
+  return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };
 };
 
 /** Draws all rows up to `most`, and above that only those near the screen. */

@@ -145,7 +145,10 @@ const inBrowser = (binary: string): void => {
     await until("the bar says that more wait than were read", () => page.evaluate<boolean>(MORE_WAIT));
     await page.evaluate("document.querySelector('button.fresh').click()");
     const keys = "[...document.querySelectorAll('tbody tr[data-key]')].map((it) => it.dataset.key)";
-    await until("the newest are shown", async () => (await page.evaluate<readonly string[]>(keys))[0] === newest[0]);
+    await until("the newest are shown, all of them", async () => {
+      const shown = await page.evaluate<readonly string[]>(keys);
+      return shown[0] === newest[0] && shown.length === newest.length;
+    });
     assert.equal(await page.evaluate(keys), newest);
     await until("nothing waits", () => page.evaluate<boolean>("document.querySelector('button.fresh') === null"));
     await page.click("Load 50 more");

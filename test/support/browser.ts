@@ -197,6 +197,8 @@ export type BrowserTab = {
   offline(isOffline: boolean): Promise<void>;
   /** Ends what the protocol keeps of each request and element, which would count as the page's own memory. */
   unobserved(): Promise<void>;
+  /** Ends the tree for assistive technology, which takes time with each change of the page. */
+  unread(): Promise<void>;
   /** What its scripts keep, after a collection of garbage. */
   heapBytes(): Promise<number>;
   /** The private memory of the largest process that draws pages; null where the system does not tell. */
@@ -447,6 +449,9 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
     },
     async unobserved() {
       for (const domain of OBSERVING) await send(`${domain}.disable`);
+    },
+    async unread() {
+      await send("Accessibility.disable");
     },
     async processBytes() {
       const { processInfo } = await call("SystemInfo.getProcessInfo");

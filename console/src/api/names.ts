@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { type AnswerOf, call } from "./api.ts";
+import { type AnswerOf, call, me } from "./api.ts";
 import { LISTED_KINDS } from "./listed-kinds.ts";
 
 /** Names of things by id, as far as they were read; people see a name in place of an id. */
@@ -58,16 +58,22 @@ const look = (id: string): void => {
   next.push(id);
 };
 
+const known = (id: string): string | undefined => {
+  const own = me.value?.member;
+  return names.value.get(id) ?? (own?.id === id ? own.email : undefined);
+};
+
 /** Over once the names are read that were asked for at the start; what is drawn before would move when they come. */
 export const namesRead = (): Promise<void> => asked ?? Promise.resolve();
 
 /** The names that are known; the first component that asks makes them be read. */
 export const useNames = (): ((id: string | null) => string | null) => {
   asked ??= ask();
-  const known = names.value;
+  // Read here, so that who calls this is drawn anew when names come.
+  void names.value;
   return (id) => {
     if (id === null) return null;
-    const name = known.get(id);
+    const name = known(id);
     if (name === undefined) look(id);
     return name ?? null;
   };
@@ -75,7 +81,7 @@ export const useNames = (): ((id: string | null) => string | null) => {
 
 /** False while the name is asked for: what is drawn with it would move when it comes. */
 export const isNameSettled = (id: string | undefined): boolean => {
-  if (id === undefined || !isOfDirectory(id) || names.value.has(id) || answered.value.has(id)) return true;
+  if (id === undefined || !isOfDirectory(id) || known(id) !== undefined || answered.value.has(id)) return true;
   look(id);
   return false;
 };

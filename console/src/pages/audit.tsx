@@ -6,6 +6,7 @@ import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Breaking, ClockContext, Head, Time, Zone } from "../../design/text.tsx";
+import { WholeLists } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -185,6 +186,7 @@ const indexOf = (text: string | undefined): number | null =>
 const Records = ({ params, query }: PageProps) => {
   const selected = indexOf(params.index);
   const names = useNames();
+  const isReturning = useContext(WholeLists);
   const account = me.value?.account;
   const nameOf: NameOf = (id) => (id !== null && id === account?.id ? account.name : names(id));
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
@@ -258,14 +260,17 @@ const Records = ({ params, query }: PageProps) => {
             <Empty title="No record matches" text="Remove a filter to see more." />
           ) : null}
           {isLoaded && rows.length > 0 ? (
-            <DataTable
-              caption={`Records, ${isOldestFirst ? "oldest" : "newest"} first`}
-              columns={columns({ here, nameOf, coverage })}
-              rows={rows}
-              keyOf={({ index }) => String(index)}
-              selected={selected === null ? undefined : String(selected)}
-              as="folio records"
-            />
+            // On a narrow screen the panel stands below the rows, and would move while they come.
+            <WholeLists.Provider value={isReturning || selected !== null}>
+              <DataTable
+                caption={`Records, ${isOldestFirst ? "oldest" : "newest"} first`}
+                columns={columns({ here, nameOf, coverage })}
+                rows={rows}
+                keyOf={({ index }) => String(index)}
+                selected={selected === null ? undefined : String(selected)}
+                as="folio records"
+              />
+            </WholeLists.Provider>
           ) : null}
           {!isLoaded && problem === null ? <Loading rows={8} /> : null}
           {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}

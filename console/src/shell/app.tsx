@@ -1,8 +1,9 @@
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext, Head } from "../../design/text.tsx";
+import { WholeLists } from "../../design/virtual-rows.tsx";
 import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
@@ -17,7 +18,7 @@ import { waitingForMe, waitingRows } from "./frame-state.ts";
 import type { PageProps } from "./page-props.ts";
 import { type FoundPage, pageAt } from "./pages.ts";
 import { readPreferences } from "./preferences.ts";
-import { place } from "./router.ts";
+import { place, scrollTarget } from "./router.ts";
 
 const SIGN_IN = "/sign-in";
 
@@ -145,6 +146,11 @@ const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
 /** The address with which each list was last seen. */
 const listAddresses = new Map<string, string>();
 
+/** Only what tells a time is drawn anew each second: the page within stays the same node. */
+const Clock = ({ zone, children }: { readonly zone: string; readonly children: ComponentChildren }) => (
+  <ClockContext.Provider value={{ zone, now: now.value }}>{children}</ClockContext.Provider>
+);
+
 const SignedIn = ({ who }: { readonly who: Me }) => {
   const { path, query } = place.value;
   const found = pageAt(place.value);
@@ -167,17 +173,19 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   if (found !== null && Object.keys(found.params).length === 0) listAddresses.set(path, hrefOf(path, query));
   const crumbs = crumbsOf(found, who);
   return (
-    <ClockContext.Provider value={{ zone: who.account.time_zone, now: now.value }}>
+    <Clock zone={who.account.time_zone}>
       <Frame me={who} current={found?.row.section ?? ""} crumbs={crumbs}>
         {found === null ? <NotFound account={who.account.name} /> : null}
         {found !== null && Page === null ? <Loading /> : null}
         {Page === "failed" ? <NoChunk /> : null}
         {found !== null && Page !== null && Page !== "failed" ? (
-          <Page key={found.row.path} params={found.params} query={query} />
+          <WholeLists.Provider value={scrollTarget.peek() !== null}>
+            <Page key={found.row.path} params={found.params} query={query} />
+          </WholeLists.Provider>
         ) : null}
       </Frame>
       <SignInAgain who={who} />
-    </ClockContext.Provider>
+    </Clock>
   );
 };
 
