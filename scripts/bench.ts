@@ -2,23 +2,7 @@
  * Measures the service on this machine: its throughput, compared with bare HTTP and bare storage, the latency for senders
  * and receivers, and both as the log grows. The service, the load and the receiver run in separate processes.
  *
- *     npm run bench                        about six minutes, logs of 10 and 100 thousand events
- *     npm run bench -- --quick             about a minute, to see that everything works
- *     npm run bench -- --events 1000000    the larger log with a million
- *     npm run bench -- --json FILE         the file for the figures; default: bench-<date>.json
- *     npm run bench -- --engines           on the configured ones of EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS
- *     npm run bench -- --double            the same with a test double of EventStoreDB
- *     npm run bench -- --engines --embedded    both, and their ratios
- *     npm run bench -- --beside            only the cost of traces to a missing collector, and of log lines
- *     npm run bench -- --attack            only a victim's p99 with and without an attacker
- *     npm run bench -- --attack --only hang --rounds 20    only attacks with this in their names, 20 rounds
- *     npm run bench -- --against DIR       only a comparison with the build in another checkout, in turns
- *     npm run bench -- --against DIR --only admission,light    only these of admission, delivered and light
- *     npm run bench -- --double --ratio    only the processor time on these engines as a multiple of the embedded ones
- *     npm run bench -- --growth --events 1000000    only what depends on the log's size
- *     npm run bench -- --sealing           only how soon records are sealed, and what sealing costs
- *     npm run bench -- --profile DIR       only CPU profiles of the service's threads, written to DIR
- *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
+ * `npm run bench -- --help` lists what it can measure.
  *
  * The benchmark creates and drops a database and a topic next to the configured ones. Figures are comparable only
  * within one run.
@@ -26,7 +10,6 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { ConfigError } from "../src/config-error.ts";
 import { measureAgainst, measureEngineRatio } from "./bench/against.ts";
 import { measureAttacks } from "./bench/attack.ts";
@@ -34,6 +17,7 @@ import { openWorld, type World } from "./bench/bench-world.ts";
 import { measureBeside } from "./bench/beside.ts";
 import { bytesOfBoth, eventsThatFit, freeBytes } from "./bench/disk.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
+import { EXIT_USAGE, flagsOf } from "./bench/flags.ts";
 import { measureEcho } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
 import { growthRows, growthTable } from "./bench/growth-report.ts";
@@ -53,33 +37,19 @@ const SIZES_QUICK = [1_000, 5_000];
 const SMALL = 10_000;
 /** Admissions a second while the log grows. The rate is equal for all sizes and well below any machine's limit. */
 const GROWTH_RATE = 500;
-const EXIT_CONFIG = 2;
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    events: { type: "string" },
-    json: { type: "string" },
-    engines: { type: "boolean", default: false },
-    double: { type: "boolean", default: false },
-    embedded: { type: "boolean", default: false },
-    beside: { type: "boolean", default: false },
-    attack: { type: "boolean", default: false },
-    only: { type: "string", default: "" },
-    rounds: { type: "string" },
-    against: { type: "string" },
-    profile: { type: "string" },
-    ratio: { type: "boolean", default: false },
-    growth: { type: "boolean", default: false },
-    sealing: { type: "boolean", default: false },
-    yes: { type: "boolean", default: false },
-  },
-});
+const asked = flagsOf(process.argv.slice(2));
+if ("text" in asked) {
+  (asked.exitCode === 0 ? console.log : console.error)(asked.text);
+  process.exit(asked.exitCode);
+}
+const { flags } = asked;
 
 const sizes = (): readonly number[] => {
   if (flags.events === undefined) return flags.quick ? SIZES_QUICK : SIZES_FULL;
   const events = Number(flags.events);
-  if (!Number.isInteger(events) || events < 1) throw new Error(`--events takes a whole number, not ${flags.events}`);
+  if (!Number.isInteger(events) || events < 1)
+    throw new ConfigError(`--events takes a whole number, not ${flags.events}`);
   return events > SMALL ? [SMALL, events] : [events];
 };
 
@@ -131,7 +101,8 @@ const roundsToRun = (full = ROUNDS_FULL): typeof ROUNDS_FULL => {
   const usual = flags.quick ? ROUNDS_QUICK : full;
   if (flags.rounds === undefined) return usual;
   const rounds = Number(flags.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds takes a whole number, not ${flags.rounds}`);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new ConfigError(`--rounds takes a whole number, not ${flags.rounds}`);
   return { ...usual, rounds };
 };
 
@@ -247,5 +218,5 @@ try {
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   console.error(error.message);
-  process.exitCode = EXIT_CONFIG;
+  process.exitCode = EXIT_USAGE;
 }

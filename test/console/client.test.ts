@@ -95,6 +95,23 @@ test("what pages showed is kept up to a number, the newest used longest, and for
   assert.is(kept.of("a"), null);
 });
 
+test("a problem of a limit says when one may try again, whatever the call was for", async () => {
+  const limited = (retryAfter: string) =>
+    new Response(JSON.stringify({ status: 429, code: "rate-limited", title: "Too many", detail: "60 a minute." }), {
+      status: 429,
+      headers: { "retry-after": retryAfter },
+    });
+  const { calls } = callsWith([limited("32"), limited("372"), limited("soon"), problem(503, "overloaded")]);
+  const detailOf = async (): Promise<string> => {
+    const answer = await calls.send("POST", "/v1/approvals/apr_a/approve", {});
+    return answer.ok ? "" : answer.problem.detail;
+  };
+  assert.is(await detailOf(), "60 a minute. Try again in 32 s.");
+  assert.is(await detailOf(), "60 a minute. Try again in 6 min 12 s.");
+  assert.is(await detailOf(), "60 a minute.");
+  assert.is(await detailOf(), "overloaded.");
+});
+
 test("reads of the same at a time are one call, but not over a change that was heard of", async () => {
   const { calls, sent, heard } = callsWith([new Response("1"), new Response("2"), new Response("3")]);
   const [first, same] = [

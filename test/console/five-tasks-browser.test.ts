@@ -125,7 +125,7 @@ const inBrowser = (binary: string): void => {
       await page.shows("What is sent");
       await page.shows("Hana Weiss");
       await page.shows("ben@shop.example approved");
-      await page.shows("every field was shown");
+      await page.shows("Every field was shown to them.");
     });
   });
 

@@ -276,4 +276,13 @@ test("a schedule of retries is read as it was written, and saved unchanged", () 
   for (const wrong of ["soon", "5 s,,7", "5 weeks", "-1", "1.5 h"]) assert.is(scheduleIn(wrong), null, wrong);
 });
 
+test("a vote says what of the request its voter saw", () => {
+  const words = (form: string, ...hidden: readonly string[]): string => decision.shownWords({ form, hidden });
+  assert.is(words("full"), "Every field was shown to them.");
+  assert.is(words("redacted", "/card"), "The field /card was hidden from them.");
+  assert.is(words("redacted", "/card", "/name"), "2 fields were hidden from them: /card, /name.");
+  assert.is(words("redacted", ""), "The payload was hidden from them.");
+  assert.is(words("not stated"), "What was shown to them is not recorded.");
+});
+
 test.run();

@@ -1,3 +1,4 @@
+import { duration } from "../../design/format.ts";
 import { type Query, readKey, searchOf } from "./call-address.ts";
 
 /** Calls of the API. The browser adds the session's cookie and says by itself which page the call comes from. */
@@ -32,6 +33,7 @@ export type CallsDeps = {
   readonly onBehind: (isBehind: boolean) => void;
 };
 
+const RATE_LIMITED = 429;
 const POSITION = "countersign-position";
 /** With it the service refuses a call if another member has signed in since in the same browser. */
 const MEMBER = "countersign-member";
@@ -49,12 +51,12 @@ const UNREACHABLE: Problem = {
 const problemOf = async (response: Response): Promise<Problem> => {
   const { status } = response;
   const plain = { status, code: "unknown", title: "Not answered", detail: `The service answered ${status}.` };
-  try {
-    // What the API describes; other members are left alone.
-    return { ...plain, ...((await response.json()) as Partial<Problem>) };
-  } catch {
-    return plain;
-  }
+  // What the API describes; other members are left alone.
+  const sent = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  const problem = { ...plain, ...sent };
+  const waitS = Number(response.headers.get("retry-after"));
+  if (status !== RATE_LIMITED || !(waitS > 0)) return problem;
+  return { ...problem, detail: `${problem.detail} Try again in ${duration(waitS * 1_000)}.` };
 };
 
 /** Reads wait until their view has the position of the member's last change, so that the change is seen at once. */

@@ -13,7 +13,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import type { ComparedRow } from "./approval-fields.ts";
-import { changedMessage, countsMessage, othersCan, ownMessage } from "./decision-words.ts";
+import { changedMessage, countsMessage, othersCan, ownMessage, shownWords } from "./decision-words.ts";
 import { followReading } from "./fields-read.ts";
 import { summaryText } from "./gate-words.ts";
 import { type Message, message } from "./message.ts";
@@ -422,12 +422,6 @@ export const Agent = ({ name, agent }: { readonly name: string; readonly agent: 
   </Section>
 );
 
-const FORMS: Readonly<Record<string, string>> = {
-  full: " (every field was shown)",
-  redacted: " (with hidden fields)",
-  "not stated": " (what was shown is not recorded)",
-};
-
 export const Votes = ({ approval }: { readonly approval: Approval }) =>
   approval.votes.length === 0 ? null : (
     <Section title="Decisions so far">
@@ -440,8 +434,8 @@ export const Votes = ({ approval }: { readonly approval: Approval }) =>
             />
             <span>
               <b>{vote.email}</b> {vote.decision === "approve" ? "approved" : "rejected"}
-              {vote.comment === null ? "" : `: “${vote.comment}”`}, <Time at={vote.at} />
-              <span class="quiet">{FORMS[vote.shown.form] ?? ""}</span>
+              {vote.comment === null ? "" : `: “${vote.comment}”`}, <Time at={vote.at} />.{" "}
+              <span class="quiet">{shownWords(vote.shown)}</span>
             </span>
           </li>
         ))}

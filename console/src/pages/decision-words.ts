@@ -36,6 +36,17 @@ export type OutcomeFacts = {
 const CHANGES_SHOWN = 3;
 const DECISIONS = { approve: "approved.", reject: "rejected." } as const;
 
+/** What of the request its voter saw; `hidden` are JSON Pointers, and "" is the whole payload. */
+export const shownWords = (shown: { readonly form: string; readonly hidden: readonly string[] }): string => {
+  if (shown.form === "full") return "Every field was shown to them.";
+  if (shown.form !== "redacted") return "What was shown to them is not recorded.";
+  if (shown.hidden.includes("")) return "The payload was hidden from them.";
+  const [first = ""] = shown.hidden;
+  return shown.hidden.length === 1
+    ? `The field ${first} was hidden from them.`
+    : `${counted(shown.hidden.length, "field")} were hidden from them: ${shown.hidden.join(", ")}.`;
+};
+
 /** The request is not any more what was read. */
 export const changedMessage = (changes: readonly string[], isLate: boolean, wasOpen = true): Message =>
   message(
