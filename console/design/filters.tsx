@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useContext, useId, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import { type Filter, type FilterValues, faultOf, isSetIn, namesOf, wordsOf } from "./filter-values.ts";
 import { useKeys } from "./keys.ts";
 import { Layer } from "./layer.tsx";
 import { Icon } from "./mark.tsx";
 import { ClockContext } from "./text.tsx";
-import { TimeChooser } from "./time-chooser.tsx";
+import type { TimeChooser as TimeChooserOf } from "./time-chooser.tsx";
 
 type FilterBarProps = {
   readonly label: string;
@@ -94,6 +94,29 @@ const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
         </button>
       </div>
     </Layer>
+  );
+};
+
+type TimeFilter = Filter & Required<Pick<Filter, "startOf">>;
+
+const isOfTime = (filter: Filter): filter is TimeFilter => filter.startOf !== undefined;
+
+type ChooseTimeProps = Omit<Parameters<typeof TimeChooserOf>[0], "label" | "choices" | "startOf"> & {
+  readonly filter: TimeFilter;
+};
+
+/** The chooser of a time comes when it is first opened: the sign-in page loads these files, too. */
+const ChooseTime = ({ filter: { label, choices, startOf }, ...rest }: ChooseTimeProps) => {
+  const [loaded, setLoaded] = useState<{ readonly TimeChooser: typeof TimeChooserOf } | "failed" | null>(null);
+  useEffect(() => {
+    import("./time-chooser.tsx").then(setLoaded, () => setLoaded("failed"));
+  }, []);
+  if (loaded === null) return null;
+  if (loaded !== "failed") return <loaded.TimeChooser label={label} choices={choices} startOf={startOf} {...rest} />;
+  return (
+    <p class="err" role="alert">
+      The choice of a time could not be loaded. Load the page again.
+    </p>
   );
 };
 
@@ -187,7 +210,7 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
           </ul>
         </Layer>
       ) : null}
-      {edited === undefined ? null : edited.startOf === undefined ? (
+      {edited === undefined ? null : !isOfTime(edited) ? (
         <Chooser
           filter={edited}
           value={values[edited.name] ?? ""}
@@ -198,11 +221,9 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
           onClose={() => setOpen(null)}
         />
       ) : (
-        <TimeChooser
-          label={edited.label}
-          choices={edited.choices}
+        <ChooseTime
+          filter={edited}
           values={values}
-          startOf={edited.startOf}
           onChoose={(chosen) => {
             setOpen(null);
             onChange(chosen);

@@ -1,4 +1,5 @@
 import { useContext, useState } from "preact/hooks";
+import { around } from "./around.ts";
 import type { FilterChoice, FilterValues } from "./filter-values.ts";
 import { Layer } from "./layer.tsx";
 import { ClockContext, copy } from "./text.tsx";
@@ -26,7 +27,7 @@ const fixedAddress = (from: string | undefined): string => {
   return address.href;
 };
 
-/** A relative range, or two moments in the account's zone. */
+/** A relative range, two moments in the account's zone, or the minutes around one. */
 export const TimeChooser = ({ label, choices, values, startOf, onChoose, onClose }: TimeChooserProps) => {
   const { zone } = useContext(ClockContext);
   const { range } = values;
@@ -37,6 +38,10 @@ export const TimeChooser = ({ label, choices, values, startOf, onChoose, onClose
     const [from, to] = ["from", "to"].map((name) => momentOf(String(given.get(name) ?? ""), zone) ?? undefined);
     if (from !== undefined && to !== undefined && from >= to) setWrong(true);
     else onChoose({ range: undefined, from, to });
+  };
+  const submitMoment = (form: HTMLFormElement): void => {
+    const moment = momentOf(String(new FormData(form).get("moment") ?? ""), zone);
+    if (moment !== null) onChoose({ range: undefined, ...around(moment) });
   };
   return (
     <Layer label={`Filter by ${label}`} kind="sheet" onClose={onClose}>
@@ -54,6 +59,25 @@ export const TimeChooser = ({ label, choices, values, startOf, onChoose, onClose
           </li>
         ))}
       </ul>
+      <form
+        class="stack tight"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submitMoment(event.currentTarget);
+        }}
+      >
+        <label class="field">
+          <span>
+            Around this moment <span class="soft">in {zone}</span>
+          </span>
+          <input class="in" type="datetime-local" step="1" name="moment" required />
+        </label>
+        <div class="row">
+          <button class="btn" type="submit">
+            5 min before and after
+          </button>
+        </div>
+      </form>
       <form
         class="stack tight"
         onSubmit={(event) => {

@@ -173,6 +173,17 @@ const inBrowser = (binary: string): void => {
     });
     await page.shows("order.paid");
     assert.match(String(await chip()), /Received 1 Jul, 14:00 to 1 Jan 2099, 14:00/);
+    await page.evaluate("document.querySelector('.chip:not(.off, .phone) button').click()");
+    await page.shows("Around this moment");
+    await write("moment", "2026-07-01T14:00:00");
+    await page.click("5 min before and after", "dialog");
+    await until("the address has the minutes around it", async () => {
+      const { searchParams } = new URL(base + (await address()));
+      return (
+        `${searchParams.get("from")} ${searchParams.get("to")}` === "2026-07-01T11:55:00.000Z 2026-07-01T12:05:00.000Z"
+      );
+    });
+    await page.shows("No events match");
     await page.open(`${base}/events?range=1h`);
     await page.click("Change filter Received last 1 h");
     await page.evaluate("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; undefined");

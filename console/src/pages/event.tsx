@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { around } from "../../design/around.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
@@ -11,7 +12,6 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
-import { around } from "./around.ts";
 import { Attempts } from "./event-attempts.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Payload } from "./event-payload.tsx";

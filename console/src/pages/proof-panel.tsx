@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { around } from "../../design/around.ts";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { count } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
@@ -13,7 +14,6 @@ import { call, callText, me } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import { pageOfId } from "../shell/thing-pages.ts";
-import { around } from "./around.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
 import { fieldIn } from "./record-parts.ts";
 
