@@ -49,6 +49,8 @@ export type EndpointHealth = {
   readonly consecutive_failures: number;
   readonly last_success_at: string | null;
   readonly last_failure: LastFailure | null;
+  /** When it was disabled, or else began to fail; null while it is healthy. */
+  readonly since: string | null;
   readonly next_probe_at: string | null;
   readonly queued: number;
 };
@@ -75,6 +77,7 @@ export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHea
     consecutive_failures,
     last_success_at,
     last_failure,
+    since: disabled === null ? circuit.since : disabled.at,
     next_probe_at: disabled === null ? circuit.next_probe_at : null,
     queued,
   };

@@ -42,6 +42,18 @@ test("a step that was sent says where, and one that was not says why", () => {
   assert.is(did({ status: "unknown" }, failed), "Unknown: bank may have done it. HTTP 409");
 });
 
+test("a step that waits for an endpoint says which, and one that is being sent says that", () => {
+  const stopped = { id: "end_a", name: "bank", health: { state: "open" } };
+  const running = step({ status: "running" });
+  const sent = { attempt_count: 0, failure: null };
+  assert.is(
+    whatItDid(running, "bank", { ...sent, status: "queued" }, stopped),
+    "It waits for bank, whose circuit is open",
+  );
+  assert.is(whatItDid(running, "bank", { ...sent, status: "delivering" }, stopped), "It is being sent to bank");
+  assert.is(whatItDid(running, "bank", { ...sent, status: "queued" }, null), "It is being sent to bank");
+});
+
 test("how a step is undone is told as it came out", () => {
   const undo = "evt_u";
   assert.is(howUndone(step({ status: "compensated", compensation_event_id: undo }), undefined), "succeeded");

@@ -21,11 +21,12 @@ import { costText, definitionOf, labelLines, undoText } from "../../console/src/
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
-import { probeText, stateText } from "../../console/src/pages/endpoint-text.ts";
+import { probeText, stateText, waitingMessage, waitParts } from "../../console/src/pages/endpoint-text.ts";
 import { planOf } from "../../console/src/pages/event-replay.ts";
 import { eventStages } from "../../console/src/pages/event-stages.ts";
 import { csvOf, ndjsonOf } from "../../console/src/pages/export-text.ts";
 import { gateDetail, refusingGate, summaryText } from "../../console/src/pages/gate-words.ts";
+import { message, plainMessage } from "../../console/src/pages/message.ts";
 import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { rejectionOf } from "../../console/src/pages/rejection.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
@@ -349,10 +350,7 @@ test("a rejection is told with its person and their words, as far as the reader 
   const rejected = { ...EVENT, status: "rejected" };
   const votes = [{ ...vote, decision: "approve", comment: "Fine" }, vote];
   assert.is(
-    whyOf(
-      rejected,
-      rejectionOf(votes, () => "ana@shop.example"),
-    ),
+    whyOf(rejected, { rejected: rejectionOf(votes, () => "ana@shop.example") }),
     "It was rejected by ana@shop.example: “Ask the customer first”",
   );
   const hidden = [{ ...vote, comment: null }];
@@ -572,6 +570,30 @@ test("an open circuit says when it is tried next, and never a time that has pass
   assert.is(probeText({ ...open, queued: 0 }, now), "No probe needed until an event arrives");
   assert.is(probeText({ state: "healthy" }, now), "–");
   assert.is(stateText({ state: "healthy" }, now), null);
+});
+
+test("what waits for a stopped endpoint names it, says since when, and what ends the wait", () => {
+  const now = Date.parse("2026-11-17T14:02:00.000Z");
+  const clock = { zone: "UTC", now };
+  const since = "2026-11-17T14:01:00.000Z";
+  const open = { state: "open", queued: 31, since, next_probe_at: "2026-11-17T14:02:42.000Z" };
+  const stopped = { id: "end_a", name: "erp-bridge", health: open };
+  const said = (parts: Parameters<typeof message>) => plainMessage(message(...parts), clock);
+  assert.is(
+    said(["Queued.", ...waitParts(stopped, now)]),
+    "Queued. It waits for erp-bridge, whose circuit has been open since 14:01:00. The next probe is in 42 s, and the first success resumes delivery.",
+  );
+  const disabled = { ...stopped, health: { ...open, state: "disabled", next_probe_at: null } };
+  assert.is(
+    said(["Queued.", ...waitParts(disabled, now)]),
+    "Queued. It waits for erp-bridge, which has been disabled since 14:01:00. It is sent once the endpoint is enabled.",
+  );
+  for (const status of ["queued", "retrying"])
+    assert.is(whyOf({ ...EVENT, status }, { stopped }), "It waits for erp-bridge, whose circuit is open");
+  const waiting = waitingMessage(stopped);
+  assert.ok(waiting !== null);
+  assert.is(plainMessage(waiting, clock), "31 events wait. The circuit has been open since 14:01:00.");
+  assert.is(waitingMessage({ id: "end_a", health: { state: "degraded", queued: 3 } }), null);
 });
 
 test("the second key of a pair is never taken by a page that knows it alone", () => {

@@ -85,24 +85,25 @@ test("an endpoint's state follows its stream: degraded, open with the next probe
   const it = world();
   const tell = (type: string, data: JsonObject): readonly unknown[] => {
     it.add("endpoint-end_1", { type, data: { endpoint_id: "end_1", ...data } });
-    const { state, next_probe_at } = health(it.document(), 10_000);
-    return [state, next_probe_at];
+    const { state, since, next_probe_at } = health(it.document(), 10_000);
+    return [state, since, next_probe_at];
   };
   const counts = { consecutive_failures: 10, attempts: 12, failed: 12 };
-  assert.equal(tell("EndpointDegraded", { ...counts, at: at(1) }), ["degraded", null]);
+  assert.equal(tell("EndpointDegraded", { ...counts, at: at(1) }), ["degraded", at(1), null]);
   const opened = { ...counts, reason: "failures-in-a-row", failing_since: at(0), next_probe_at: at(12), at: at(2) };
-  assert.equal(tell("EndpointOpened", opened), ["open", at(12)]);
+  assert.equal(tell("EndpointOpened", opened), ["open", at(2), at(12)]);
   assert.equal(tell("EndpointProbed", { event_id: "evt_1", probe: 1, next_probe_at: at(32), at: at(12) }), [
     "open",
+    at(2),
     at(32),
   ]);
-  assert.equal(tell("EndpointProbeDeferred", { next_probe_at: at(90), at: at(13) }), ["open", at(90)]);
-  assert.equal(tell("EndpointChanged", { changes: { url: "https://other.example/" }, at: at(14) }), ["open", at(14)]);
-  assert.equal(tell("EndpointWarned", { failing_since: at(0), disables_at: at(99), at: at(15) }), ["open", at(14)]);
-  assert.equal(tell("EndpointDisabled", { reason: "5 days", at: at(16) }), ["disabled", null]);
-  assert.equal(tell("EndpointEnabled", { at: at(17) }), ["healthy", null]);
+  assert.equal(tell("EndpointProbeDeferred", { next_probe_at: at(90), at: at(13) }), ["open", at(2), at(90)]);
+  assert.equal(tell("EndpointChanged", { changes: { url: "https://other.example/" }, at: at(14) }), ["open", at(2), at(14)]);
+  assert.equal(tell("EndpointWarned", { failing_since: at(0), disables_at: at(99), at: at(15) }), ["open", at(2), at(14)]);
+  assert.equal(tell("EndpointDisabled", { reason: "5 days", at: at(16) }), ["disabled", at(16), null]);
+  assert.equal(tell("EndpointEnabled", { at: at(17) }), ["healthy", null, null]);
   tell("EndpointOpened", opened);
-  assert.equal(tell("EndpointRecovered", { from: "open", since: at(2), at: at(20) }), ["healthy", null]);
+  assert.equal(tell("EndpointRecovered", { from: "open", since: at(2), at: at(20) }), ["healthy", null, null]);
 });
 
 test("an hour of buckets is kept, also when a clock is behind or jumps", () => {

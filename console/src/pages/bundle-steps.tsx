@@ -2,13 +2,17 @@ import { useMemo } from "preact/hooks";
 import { counted, duration, euro, exactClock } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
-import { Breaking, Section, Time } from "../../design/text.tsx";
+import { Breaking, Note, Section, Time } from "../../design/text.tsx";
 import { Waterfall } from "../../design/waterfall.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
-import { howUndone, numberOf, type Sent, stepStages, turnedAt, whatItDid } from "./bundle-words.ts";
+import { howUndone, isHeldUp, numberOf, type Sent, stepStages, turnedAt, whatItDid } from "./bundle-words.ts";
+import { waitParts } from "./endpoint-text.ts";
+import { message } from "./message.ts";
+import { MessageText } from "./message-text.tsx";
+import { useStopped } from "./stopped-endpoints.ts";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
 type Step = Bundle["steps"][number];
@@ -36,9 +40,10 @@ const PhoneNumber = ({ step }: { readonly step: Step }) => <span class="phone">{
 type ColumnsProps = {
   readonly sentAs: SentAs;
   readonly nameOf: (id: string | null) => string | null;
+  readonly stoppedOf: ReturnType<typeof useStopped>;
 };
 
-const columns = ({ sentAs, nameOf }: ColumnsProps): readonly Column<Step>[] => [
+const columns = ({ sentAs, nameOf, stoppedOf }: ColumnsProps): readonly Column<Step>[] => [
   { name: "Step", as: "hide", show: numberOf },
   {
     name: "Action",
@@ -60,7 +65,12 @@ const columns = ({ sentAs, nameOf }: ColumnsProps): readonly Column<Step>[] => [
     name: "What it did",
     show: (step) => (
       <>
-        {whatItDid(step, nameOf(step.endpoint_id ?? null) ?? "its endpoint", sentAs(step.event_id))}
+        {whatItDid(
+          step,
+          nameOf(step.endpoint_id ?? null) ?? "its endpoint",
+          sentAs(step.event_id),
+          stoppedOf(step.endpoint_id),
+        )}
         {step.cost_eur === null || step.cost_eur === 0 ? null : <span class="sub">{euro(step.cost_eur)}</span>}
       </>
     ),
@@ -96,6 +106,9 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
   const nameOf = useNames();
   const { steps, status } = bundle;
   const sentAs = useSent(bundle);
+  const running = steps.find((step) => isHeldUp(step, sentAs(step.event_id)));
+  const stoppedOf = useStopped(running !== undefined);
+  const stopped = stoppedOf(running?.endpoint_id);
   const moment = GOING_ON.includes(status) ? now.value : Date.parse(bundle.ended_at ?? bundle.created_at);
   const stages = useMemo(() => stepStages(steps, sentAs, moment), [steps, sentAs, moment]);
   const isBegun = stages.some(({ isAbsent }) => isAbsent !== true);
@@ -104,6 +117,23 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
   const zone = me.value?.account.time_zone ?? "UTC";
   return (
     <>
+      {running === undefined || stopped === null ? null : (
+        <Note mark="queued" role="wait">
+          <p>
+            <MessageText
+              message={message(
+                `Step ${numberOf(running)} (${running.action}) waits.`,
+                ...waitParts(stopped, now.value),
+              )}
+            />
+          </p>
+          <div class="row">
+            <a class="btn first" href={`/endpoints/${encodeURIComponent(stopped.id)}`}>
+              Open the endpoint
+            </a>
+          </div>
+        </Note>
+      )}
       {isBegun ? (
         <Section
           title="Steps, to scale"
@@ -138,7 +168,7 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
       <Section title="What each step did" beside={<span class="meta">{counted(steps.length, "step")}</span>}>
         <DataTable
           caption="Steps in their order"
-          columns={columns({ sentAs, nameOf })}
+          columns={columns({ sentAs, nameOf, stoppedOf })}
           rows={steps}
           keyOf={({ index }) => String(index)}
           as="folio"

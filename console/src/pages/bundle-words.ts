@@ -1,5 +1,6 @@
 import { count, duration } from "../../design/format.ts";
 import type { ShownStage } from "../../design/waterfall-scale.ts";
+import { isWaiting, type Stopped, waitText } from "./endpoint-text.ts";
 
 /** What a bundle's steps did, and how they are undone, in words and as bars. Pure. */
 
@@ -25,6 +26,7 @@ export type Step = {
 
 /** The event of a step, or of its undo, as far as it was read. */
 export type Sent = {
+  readonly status?: string;
   readonly attempt_count: number;
   readonly failure: { readonly detail: string } | null;
 };
@@ -79,11 +81,16 @@ const CANNOT = "It cannot be undone";
 const failureOf = ({ refusal }: Step, sent: Sent | undefined): string | null =>
   refusal?.detail ?? sent?.failure?.detail ?? null;
 
-/** `to` is the endpoint's name. */
-export const whatItDid = (step: Step, to: string, sent: Sent | undefined): string => {
+/** True if the step's event is not being sent just now. */
+export const isHeldUp = ({ status }: Pick<Step, "status">, sent: Sent | undefined): boolean =>
+  status === "running" && isWaiting(sent?.status);
+
+/** `to` is the endpoint's name; `stopped` the endpoint, if nothing is sent there at present. */
+export const whatItDid = (step: Step, to: string, sent: Sent | undefined, stopped: Stopped | null = null): string => {
   if (WENT_OUT.includes(step.status)) return `Sent to ${to}`;
   const failure = failureOf(step, sent);
   if (step.status === "unknown") return `Unknown: ${to} may have done it. ${failure ?? ""}`.trim();
+  if (stopped !== null && isHeldUp(step, sent)) return waitText(stopped);
   if (step.status === "running") return `It is being sent to ${to}`;
   if (failure !== null) return `Nothing: ${failure}`;
   if (step.status === "pending") return "Nothing yet";

@@ -4,7 +4,7 @@ export type Lane = {
   readonly name: string;
   /** Null for a bucket of which nothing is known. */
   readonly values: readonly (number | null)[];
-  readonly colour: "area" | "c-refuse" | "c-wait" | "c-fail";
+  readonly colour: "area" | "c-refuse" | "c-wait" | "c-fail" | "c-move";
   readonly heightPx: number;
 };
 

@@ -15,18 +15,20 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { AdminsOnly } from "./admins-only.tsx";
 import { usePolicyChoices } from "./choices.ts";
-import { probeText, rotationText, stateText } from "./endpoint-text.ts";
+import { probeText, rotationText, stateText, waitingHref, waitingMessage } from "./endpoint-text.ts";
 import { EndpointUses } from "./endpoint-uses.tsx";
 import { successOf } from "./endpoints.tsx";
 import { Choice, SendForm } from "./form.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Thing } from "./listing.tsx";
+import { MessageText } from "./message-text.tsx";
 import { scheduleIn, scheduleText } from "./retry-schedule.ts";
-import { whyOf } from "./why.ts";
+import { eventTitle, whyOf } from "./why.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints/{id}">;
 type Tested = AnswerOf<"POST /v1/endpoints/{id}/test">;
 
+const REFRESH_MS = 3_000;
 const CLOSED: readonly string[] = ["open", "disabled"];
 
 const testedText = ({ outcome, status_code: status, failure }: Tested): string => {
@@ -47,7 +49,7 @@ const LastFailure = ({ id }: { readonly id: string }) => {
     <Section title="The last failure">
       <p>
         <a href={`/events/${encodeURIComponent(event.id)}`}>
-          <Breaking text={event.type ?? event.id} />
+          <Breaking text={eventTitle(event)} />
         </a>
         , <Time at={event.received_at} />: <span class="soft">{whyOf(event)}</span>
       </p>
@@ -199,6 +201,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
   const { state = "healthy", last_failure: failure } = health;
   const params = { id };
   const told = stateText(health, now.value);
+  const waiting = waitingMessage({ id, health });
   return (
     <>
       <Head
@@ -240,6 +243,11 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
           <p>
             {state === "open" ? <b>Circuit open.</b> : null} {told} {disabled?.reason ?? ""}
           </p>
+          {waiting === null ? null : (
+            <p>
+              <MessageText message={waiting} />
+            </p>
+          )}
         </Note>
       )}
       {tested === null ? null : (
@@ -255,7 +263,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
               ["Half of the answers within", health.p50_ms == null ? "" : duration(health.p50_ms)],
               ["99 % of the answers within", health.p99_ms == null ? "" : duration(health.p99_ms)],
               ["Failures in a row", String(health.consecutive_failures ?? 0)],
-              ["Waiting", String(health.queued ?? 0)],
+              ["Waiting", <a href={waitingHref(id)}>{counted(health.queued ?? 0, "event")}</a>],
               ["Last success", health.last_success_at == null ? "" : <Time at={health.last_success_at} />],
               [
                 "Last failure",
@@ -322,7 +330,12 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
 
 const EndpointPage = ({ params }: PageProps) => {
   const id = params.id ?? "";
-  const shown = useAnswer<Endpoint>({ key: id, on: { topic: "endpoints", id } }, () =>
+  // How many wait for it changes with its events.
+  const on = [
+    { topic: "endpoints", id },
+    { topic: "events", id: null },
+  ];
+  const shown = useAnswer<Endpoint>({ key: id, on, everyMs: REFRESH_MS }, () =>
     call("GET /v1/endpoints/{id}", { params: { id } }),
   );
   return (

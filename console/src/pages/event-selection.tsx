@@ -61,15 +61,16 @@ type ReplayProps = {
   /** Why the button does nothing; null if it works. */
   readonly why: string | null;
   readonly onDone: () => void;
+  readonly isFirst?: boolean;
 };
 
 /** Opens the plan. */
-export const ReplayButton = ({ rows, why, onDone }: ReplayProps) => {
+export const ReplayButton = ({ rows, why, onDone, isFirst = false }: ReplayProps) => {
   const [isPlanning, setPlanning] = useState(false);
   return (
     <>
       <button
-        class="btn"
+        class={isFirst ? "btn first" : "btn"}
         type="button"
         disabled={why !== null}
         title={why ?? undefined}

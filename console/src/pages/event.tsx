@@ -9,9 +9,11 @@ import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
+import { now } from "../shell/clock.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { isWaiting, waitParts } from "./endpoint-text.ts";
 import { Attempts } from "./event-attempts.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Payload } from "./event-payload.tsx";
@@ -19,8 +21,11 @@ import { isReplayable } from "./event-replay.ts";
 import { ReplayButton } from "./event-selection.tsx";
 import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
+import { message } from "./message.ts";
+import { MessageText } from "./message-text.tsx";
 import { Refusal } from "./refusal.tsx";
 import { rejectionOf } from "./rejection.ts";
+import { useStopped } from "./stopped-endpoints.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
 import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
@@ -66,9 +71,36 @@ const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () =>
 
 const NOTE_ROLES = { failed: "fail", rejected: "refuse", held: "wait" } as const;
 
-const Cause = ({ event, decided }: { readonly event: Event; readonly decided: Approval | null }) => {
+/** What can be done about it, the likeliest first; nothing of it acts without a further press. */
+const NextActs = ({ event, onDone }: { readonly event: Event; readonly onDone: () => void }) => {
+  const { status, bundle, approval_id: approval, endpoint_id: endpoint } = event;
+  const links: (readonly [label: string, href: string])[] = [
+    ...(status === "held" && approval !== null ? [["Open the decision", `/approvals/${approval}`] as const] : []),
+    ...(bundle === null ? [] : [["Open the bundle", `/bundles/${encodeURIComponent(bundle.id)}`] as const]),
+    ...((status === "failed" || isWaiting(status)) && endpoint !== null
+      ? [["Open the endpoint", `/endpoints/${encodeURIComponent(endpoint)}`] as const]
+      : []),
+  ];
+  const isReplayed = whyNoReplay(event) === null;
+  if (!isReplayed && links.length === 0) return null;
+  return (
+    <div class="row">
+      {isReplayed ? <ReplayButton rows={[event]} why={null} onDone={onDone} isFirst /> : null}
+      {links.map(([label, href], nth) => (
+        <a key={label} class={nth === 0 && !isReplayed ? "btn first" : "btn"} href={href}>
+          {label}
+        </a>
+      ))}
+    </div>
+  );
+};
+
+type CauseProps = { readonly event: Event; readonly decided: Approval | null; readonly onDone: () => void };
+
+const Cause = ({ event, decided, onDone }: CauseProps) => {
   const name = useNames();
-  const { status, origin, verdict, approval_id: approval } = event;
+  const { status, origin, verdict } = event;
+  const stopped = useStopped(isWaiting(status))(event.endpoint_id);
   if (GOOD.includes(status)) return null;
   const gate = status === "blocked" ? stoppingGate(event) : null;
   if (gate !== null)
@@ -84,19 +116,23 @@ const Cause = ({ event, decided }: { readonly event: Event; readonly decided: Ap
       />
     );
   const { mark, word } = stateOf(status);
+  if (stopped !== null)
+    return (
+      <Note mark={mark} role="wait">
+        <p>
+          <MessageText message={message(`${word}.`, ...waitParts(stopped, now.value))} />
+        </p>
+        <NextActs event={event} onDone={onDone} />
+      </Note>
+    );
   const role = Object.hasOwn(NOTE_ROLES, status) ? NOTE_ROLES[status as keyof typeof NOTE_ROLES] : undefined;
   return (
     <Note mark={mark} {...(role === undefined ? {} : { role })}>
       <p>
-        <b>{word}.</b> {whyOf(event, rejectionOf(decided?.votes ?? [], name)).replace(/(?<![.!?]”?)$/, ".")}
+        <b>{word}.</b>{" "}
+        {whyOf(event, { rejected: rejectionOf(decided?.votes ?? [], name) }).replace(/(?<![.!?]”?)$/, ".")}
       </p>
-      {status === "held" && approval !== null ? (
-        <div class="row">
-          <a class="btn first" href={`/approvals/${approval}`}>
-            Open the decision
-          </a>
-        </div>
-      ) : null}
+      <NextActs event={event} onDone={onDone} />
     </Note>
   );
 };
@@ -163,7 +199,7 @@ const Found = ({ shown, query }: FoundProps) => {
         }
         acts={<Acts event={event} onDone={shown.again} />}
       />
-      <Cause event={event} decided={approval} />
+      <Cause event={event} decided={approval} onDone={shown.again} />
       <div class="cols">
         <div class="stack">
           <Timeline event={event} query={query} />

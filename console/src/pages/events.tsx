@@ -15,6 +15,7 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { isWaiting } from "./endpoint-text.ts";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
@@ -23,9 +24,12 @@ import type { ExportColumn } from "./export-text.ts";
 import { timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
+import { useStopped } from "./stopped-endpoints.ts";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
+
+type StoppedOf = ReturnType<typeof useStopped>;
 
 const STATUSES = [
   ...["delivered", "held", "blocked", "failed", "retrying", "queued", "delivering"],
@@ -53,6 +57,7 @@ const filters = (): readonly Filter[] => [
 const columns = (
   name: (id: string | null) => string | null,
   selected: (id: string) => string,
+  stoppedOf: StoppedOf,
 ): readonly Column<Row>[] => [
   { name: "Received", as: "b nw soft", show: (row) => <Time at={row.received_at} /> },
   {
@@ -75,12 +80,15 @@ const columns = (
     as: "a",
     show: (row) => <StateMark value={row.payload.erased_at === null ? row.status : "erased"} />,
   },
-  { name: "Why", as: "soft why", show: (row) => whyOf(row) },
+  { name: "Why", as: "soft why", show: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "Cost", as: "num hide nw", show: (row) => (row.cost_eur === null ? "–" : euro(row.cost_eur)) },
   { name: "Attempts", as: "num hide wide", show: (row) => (row.attempt_count === 0 ? "–" : row.attempt_count) },
 ];
 
-const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [
+const exportColumns = (
+  name: (id: string | null) => string | null,
+  stoppedOf: StoppedOf,
+): readonly ExportColumn<Row>[] => [
   { name: "id", of: ({ id }) => id },
   { name: "received_at", of: (row) => row.received_at },
   { name: "origin", of: ({ origin }) => origin.kind },
@@ -88,7 +96,7 @@ const exportColumns = (name: (id: string | null) => string | null): readonly Exp
   { name: "type", of: ({ type }) => type },
   { name: "to", of: (row) => name(row.endpoint_id) ?? row.endpoint_id },
   { name: "state", of: ({ status }) => status },
-  { name: "why", of: whyOf },
+  { name: "why", of: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "cost_eur", of: (row) => row.cost_eur },
   { name: "attempts", of: (row) => row.attempt_count },
   { name: "run", of: ({ run }) => run },
@@ -189,6 +197,7 @@ const Events = ({ query }: PageProps) => {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [exporting, setExporting] = useState<"filter" | "picked" | null>(null);
   useEffect(() => setPicked(new Set()), [filter]);
+  const stoppedOf = useStopped(list.state.rows.some(({ status }) => isWaiting(status)));
   const chosen = list.state.rows.filter(({ id }) => picked.has(id));
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
@@ -251,7 +260,7 @@ const Events = ({ query }: PageProps) => {
           {isLoaded ? (
             <DataTable
               caption="Events, newest first"
-              columns={columns(name, (id) => `/events/${encodeURIComponent(id)}`)}
+              columns={columns(name, (id) => `/events/${encodeURIComponent(id)}`, stoppedOf)}
               rows={state.rows}
               keyOf={(row) => row.id}
               selected={query.at}
@@ -273,7 +282,7 @@ const Events = ({ query }: PageProps) => {
         <Export
           what="events"
           which={exporting === "picked" ? `The ${chosen.length} selected` : "All that match the filter"}
-          columns={exportColumns(name)}
+          columns={exportColumns(name, stoppedOf)}
           page={(cursor) =>
             exporting === "picked"
               ? Promise.resolve({ ok: true, body: { data: chosen, next_cursor: null } })

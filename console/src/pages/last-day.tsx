@@ -13,14 +13,48 @@ type Shown = {
   readonly metric: Series["metric"];
   readonly lane: Omit<Lane, "values">;
   readonly mark: string;
-  readonly role: "ok" | "refuse" | "wait" | "fail";
+  readonly role: "ok" | "refuse" | "wait" | "fail" | "move";
+  readonly below: string;
 };
 
+const RECEIVED = "of those received";
+
 const LANES: readonly Shown[] = [
-  { metric: "delivered", lane: { name: "Delivered", colour: "area", heightPx: 72 }, mark: "delivered", role: "ok" },
-  { metric: "blocked", lane: { name: "Refused", colour: "c-refuse", heightPx: 24 }, mark: "refused", role: "refuse" },
-  { metric: "held", lane: { name: "Held", colour: "c-wait", heightPx: 24 }, mark: "held", role: "wait" },
-  { metric: "failed", lane: { name: "Failed", colour: "c-fail", heightPx: 24 }, mark: "failed", role: "fail" },
+  {
+    metric: "delivered",
+    lane: { name: "Delivered", colour: "area", heightPx: 72 },
+    mark: "delivered",
+    role: "ok",
+    below: RECEIVED,
+  },
+  {
+    metric: "blocked",
+    lane: { name: "Refused", colour: "c-refuse", heightPx: 24 },
+    mark: "refused",
+    role: "refuse",
+    below: RECEIVED,
+  },
+  {
+    metric: "held",
+    lane: { name: "Held", colour: "c-wait", heightPx: 24 },
+    mark: "held",
+    role: "wait",
+    below: "until a person decides",
+  },
+  {
+    metric: "failed",
+    lane: { name: "Failed", colour: "c-fail", heightPx: 24 },
+    mark: "failed",
+    role: "fail",
+    below: "after their last attempt",
+  },
+  {
+    metric: "waiting",
+    lane: { name: "Waiting", colour: "c-move", heightPx: 24 },
+    mark: "queued",
+    role: "move",
+    below: "still to be sent",
+  },
 ];
 
 /** What became of a thing's requests in the last 24 hours, each figure with the list that adds up to it. */
@@ -40,14 +74,14 @@ export const LastDay = ({ by, id }: { readonly by: "endpoint" | "source"; readon
         ) : null
       ) : (
         <>
-          <div class="sums four">
-            {LANES.map(({ metric, lane, mark, role }) => (
+          <div class="sums five">
+            {LANES.map(({ metric, lane, mark, role, below }) => (
               <Sum
                 key={metric}
                 name={lane.name}
                 mark={<Mark name={mark} role={role} />}
                 value={count(seriesOf(body, metric)?.value ?? 0)}
-                below="of those received"
+                below={below}
                 href={listHref(seriesOf(body, metric))}
               />
             ))}

@@ -4,7 +4,9 @@ import { Mark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { probeText } from "./endpoint-text.ts";
 import { summaryText } from "./gate-words.ts";
 import { REFUSALS } from "./refusals.ts";
 
@@ -37,12 +39,14 @@ const USED = /^(\d+\.\d+) of (\d+\.\d+) EUR of today are spent or reserved\.$/;
 const MOSTLY = /, mostly as ([a-z-]+)\.$/;
 
 /** The API's text with sums as euros and reasons in words. */
-const told = ({ kind, detail }: Need): string => {
+const told = ({ kind, detail, count, until }: Need): string => {
   if (kind === "budget")
     return detail.replace(USED, (_, used: string, limit: string) => {
       const share = `${euro(Number(used))} of ${euro(Number(limit))}`;
       return `${share} is spent or reserved today; it resets at midnight.`;
     });
+  if (kind === "endpoint" && count > 0 && until !== null)
+    return `${detail} The next probe is ${probeText({ state: "open", queued: count, next_probe_at: until }, now.value)}.`;
   if (kind === "source")
     return detail.replace(MOSTLY, (all, reason: string) => {
       const known = Object.hasOwn(REFUSALS, reason) ? REFUSALS[reason as keyof typeof REFUSALS] : undefined;

@@ -6,7 +6,7 @@ import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useList } from "../shell/use-list.ts";
-import { whyOf } from "./why.ts";
+import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Row>[] = [
     show: ({ id, type, origin }) => (
       <>
         <a class="name" href={`/events/${encodeURIComponent(id)}`}>
-          <Breaking text={type} />
+          <Breaking text={eventTitle({ type })} />
         </a>
         <span class="sub">{origin.name}</span>
       </>

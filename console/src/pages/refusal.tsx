@@ -39,17 +39,34 @@ const useScope = (agentId: string | null): readonly string[] | null => {
   return shown.body?.scope.actions ?? null;
 };
 
+/** Where the rule stands that refused: an agent has its scope, an action its form, a policy all others. */
+const ruleOf = (gate: Gate, { policy, agentId, what }: Pick<RefusalProps, "policy" | "agentId" | "what">) => {
+  if (gate.gate === "scope") return agentId === null ? null : { label: "Open the agent", href: `/agents/${agentId}` };
+  if (gate.gate === "schema")
+    return what === null ? null : { label: "Open the action", href: `/agents/actions/${encodeURIComponent(what)}` };
+  if (gate.gate === "quota") return { label: "Open usage", href: "/usage" };
+  return policy === null ? null : { label: "Open the policy", href: `/policies/${policy.id}` };
+};
+
 /** What a gate refused, why, and what to do about it. */
 export const Refusal = ({ gate, policy, agentId, ...asked }: RefusalProps) => {
   const rules = useRules(gate.gate === "content" ? policy : null);
   const scope = useScope(gate.code === "out-of-scope" ? agentId : null);
   const zone = me.value?.account.time_zone ?? "UTC";
   const message = refusalOf(gate, { ...asked, zone, now: now.value, rules, scope });
+  const rule = ruleOf(gate, { policy, agentId, what: asked.what });
   return (
     <Note role="refuse" mark="refused">
       <p>
         <MessageText message={message} />
       </p>
+      {rule === null ? null : (
+        <div class="row">
+          <a class="btn first" href={rule.href}>
+            {rule.label}
+          </a>
+        </div>
+      )}
     </Note>
   );
 };

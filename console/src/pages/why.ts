@@ -1,3 +1,4 @@
+import { type Stopped, waitText } from "./endpoint-text.ts";
 import { type Gate, gateDetail, gateName } from "./gate-words.ts";
 
 /** Why an event is where it is, in one line. Pure, so that the list, the page and the tests say the same. */
@@ -48,8 +49,15 @@ const retrying = ({ attempts }: Explained): string => {
   return `${detail === undefined ? "The last attempt failed" : sentence(detail)}; another attempt follows`;
 };
 
+type Known = {
+  /** Who rejected it, and why. */
+  readonly rejected?: string;
+  /** Its endpoint, if nothing is sent there at present. */
+  readonly stopped?: Stopped | null;
+};
+
 /** Empty only for a plain delivery. */
-export const whyOf = (event: Explained, rejected = "A person rejected it"): string => {
+export const whyOf = (event: Explained, { rejected = "A person rejected it", stopped = null }: Known = {}): string => {
   const gate = stoppingGate(event);
   if (event.failure !== null && event.status !== "delivered")
     return sentence(event.failure.detail || event.failure.kind);
@@ -57,11 +65,11 @@ export const whyOf = (event: Explained, rejected = "A person rejected it"): stri
     return gate.outcome === "hold" ? sentence(gate.detail) : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
   const WORDS: Readonly<Record<string, string>> = {
     recorded: "It has no endpoint, so it was only recorded",
-    queued: "Waiting to be sent",
+    queued: stopped === null ? "Waiting to be sent" : waitText(stopped),
     rejected,
     expired: "Nobody decided in time",
     cancelled: "It was cancelled before it was sent",
-    retrying: retrying(event),
+    retrying: stopped === null ? retrying(event) : waitText(stopped),
   };
   const word = WORDS[event.status];
   const after = event.status === "delivered" ? deliveredAfter(event) : [];

@@ -102,8 +102,9 @@ const HEALTH: JsonSchema = named("EndpointHealth", {
       type: ["object", "null"],
       properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
     }),
+    since: { ...nullableTime, description: "When it came into its state; null while it is healthy" },
     next_probe_at: nullableTime,
-    queued: { type: "integer" },
+    queued: { type: "integer", description: "How many admitted events wait for it" },
   } satisfies Record<keyof EndpointHealth, JsonSchema>,
 });
 

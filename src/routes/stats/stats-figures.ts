@@ -5,8 +5,19 @@ import { PASSED, type StatsBucket, type StatsBy } from "../../../projections/sta
 
 const COUNTED = ["blocked", "held", "delivered", "failed"] as const;
 
-export const METRICS = ["admitted", ...COUNTED, "attempts", "latency_p50_ms", "latency_p99_ms", "cost_eur"] as const;
+export const METRICS = [
+  "admitted",
+  ...COUNTED,
+  "waiting",
+  "attempts",
+  "latency_p50_ms",
+  "latency_p99_ms",
+  "cost_eur",
+] as const;
 export type Metric = (typeof METRICS)[number];
+
+/** The statuses of events that were let through and are still to be sent. */
+const WAITING = ["queued", "delivering", "retrying"] as const;
 
 type Part = Partial<Omit<StatsBucket, "account" | "by" | "key" | "step" | "series" | "at">>;
 
@@ -24,6 +35,8 @@ export const figureOf = (metric: Metric, part: Part): number | null => {
   switch (metric) {
     case "admitted":
       return [...PASSED].reduce((sum, status) => sum + (part[status] ?? 0), 0);
+    case "waiting":
+      return WAITING.reduce((sum, status) => sum + (part[status] ?? 0), 0);
     case "latency_p50_ms":
       return percentile(part.latency ?? [], 0.5, FINE_BITS);
     case "latency_p99_ms":
@@ -41,6 +54,7 @@ const STATUSES: Readonly<Record<Metric, string | null>> = {
   held: "held",
   delivered: "delivered",
   failed: "failed",
+  waiting: WAITING.join(","),
   attempts: null,
   latency_p50_ms: "delivered",
   latency_p99_ms: "delivered",

@@ -92,6 +92,7 @@ const HEALTHY = {
   consecutive_failures: 0,
   last_success_at: null,
   last_failure: null,
+  since: null,
   next_probe_at: null,
   queued: 0,
 };

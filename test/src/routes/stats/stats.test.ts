@@ -94,7 +94,7 @@ const sumOf = (values: readonly (number | null)[]): number => values.reduce<numb
 const isCost = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
 test("every figure of every history is the count of the list at its address", async () => {
-  const metric = "admitted,blocked,held,delivered,failed,attempts,cost_eur";
+  const metric = "admitted,blocked,held,delivered,failed,waiting,attempts,cost_eur";
   await fc.assert(
     fc.asyncProperty(
       eventLives,
