@@ -1,4 +1,5 @@
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
+import { expectedIn } from "./field-faults.ts";
 import { Mark } from "./mark.tsx";
 
 type FieldProps = {
@@ -32,8 +33,20 @@ const Said = ({ id, hint, fault }: SaidProps) => (
 );
 
 /** A field with its label, and below it a hint or what to write instead. The form reads its value by the name. */
-export const Field = ({ label, hint, fault = null, type = "text", value, autocomplete, list, ...rest }: FieldProps) => {
+export const Field = ({
+  label,
+  hint,
+  fault: told = null,
+  type = "text",
+  value,
+  autocomplete,
+  list,
+  ...rest
+}: FieldProps) => {
   const id = useId();
+  /** Found by the browser, before anything is sent; what the service refused is told by the page. */
+  const [found, setFound] = useState<string | null>(null);
+  const fault = found ?? told;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -46,6 +59,14 @@ export const Field = ({ label, hint, fault = null, type = "text", value, autocom
         autocomplete={autocomplete}
         aria-invalid={fault !== null}
         aria-describedby={`${id}-said`}
+        onInvalid={(event) => {
+          // In place of the browser's own bubble, which would also move the focus.
+          event.preventDefault();
+          const { currentTarget: field } = event;
+          setFound(expectedIn(field.validity, { type, ...rest }));
+          if (field.form?.querySelector("input:invalid") === field) field.focus();
+        }}
+        onInput={() => setFound(null)}
         list={list === undefined ? undefined : `${id}-list`}
         {...rest}
       />

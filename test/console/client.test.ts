@@ -4,6 +4,7 @@ import { bindingOf } from "../../console/design/key-bindings.ts";
 import { pathOf, searchOf } from "../../console/src/api/call-address.ts";
 import { Calls } from "../../console/src/api/calls.ts";
 import { EarlyReads } from "../../console/src/api/early-reads.ts";
+import { namedSentence } from "../../console/src/api/holder-words.ts";
 import { KeptAnswers } from "../../console/src/api/kept-answers.ts";
 import {
   firstPage,
@@ -594,6 +595,15 @@ test("what waits for a stopped endpoint names it, says since when, and what ends
   assert.ok(waiting !== null);
   assert.is(plainMessage(waiting, clock), "31 events wait. The circuit has been open since 14:01:00.");
   assert.is(waitingMessage({ id: "end_a", health: { state: "degraded", queued: 3 } }), null);
+});
+
+test("a sentence names those who can, at most three and how many others", () => {
+  const text = "Only an admin or an owner can do this";
+  assert.is(namedSentence(text, []), `${text}.`);
+  assert.is(namedSentence(text, ["ana"]), `${text}: ana.`);
+  assert.is(namedSentence(text, ["ana", "ben"]), `${text}: ana and ben.`);
+  assert.is(namedSentence(text, ["ana", "ben", "cy", "dev"]), `${text}: ana, ben, cy and dev.`);
+  assert.is(namedSentence(text, ["ana", "ben", "cy", "dev", "eve"]), `${text}: ana, ben, cy and 2 others.`);
 });
 
 test("the second key of a pair is never taken by a page that knows it alone", () => {

@@ -333,6 +333,10 @@ const inBrowser = (binary: string): void => {
   test("a step that could not be undone is marked by hand, with a note", async () => {
     await page.open(`${program.url}/bundles/${scene.bundles.incomplete}`);
     await page.shows("Undo it by hand, then mark it as undone.");
+    await page.click("Mark as undone", "form");
+    await page.shows("This field is empty, and it is needed.");
+    assert.is(await page.evaluate("document.activeElement.name"), "comment");
+    assert.equal(await violations(page), []);
     await write("comment", "The order was cancelled by telephone.");
     await page.click("Mark as undone", "form");
     await page.shows("Undone by hand: The order was cancelled by telephone.");

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { measured, overBudget } from "../../console/bundle/budgets.ts";
 import { contrast, contrastFaults, rolesOf } from "../../console/bundle/contrast.ts";
+import { expectedIn } from "../../console/design/field-faults.ts";
 import { parseJsonSource, treeLines } from "../../console/design/json-source.ts";
 import { digitGroups, sealDrawing } from "../../console/design/seal-drawing.ts";
 import { allStates, proofStateOf, stateOf } from "../../console/design/states.ts";
@@ -129,6 +130,15 @@ test("a page over its budget is named, with what it loads first counted once", (
     { name: "overview", bytes: 52_000, most: 150_000 },
   );
   assert.equal(overBudget(all), ["src/pages/overview.tsx: 31000 of at most 30000"]);
+});
+
+test("a field says what is expected in the console's words, not in the browser's", () => {
+  const fine = { valueMissing: false, tooShort: false, tooLong: false };
+  assert.is(expectedIn({ ...fine, valueMissing: true }, { type: "text" }), "This field is empty, and it is needed.");
+  const short = { ...fine, tooShort: true };
+  assert.is(expectedIn(short, { type: "password", minLength: 12 }), "Write at least 12 characters.");
+  assert.is(expectedIn({ ...fine, tooLong: true }, { type: "text", maxLength: 9 }), "Write at most 9 characters.");
+  for (const type of ["email", "url", "number", "text"]) assert.match(expectedIn(fine, { type }), /^Write /);
 });
 
 test.run();

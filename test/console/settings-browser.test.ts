@@ -131,10 +131,10 @@ const inBrowser = (binary: string): void => {
     await other.click("Join");
     await other.shows("Nothing waits for a person.");
     await other.open(`${program.url}/settings/members`);
-    await other.shows("Only an owner sees and changes members.");
+    await other.shows("Only an owner sees and changes members: ana.");
     await other.shows("is approver.");
     await other.open(`${program.url}/settings/keys`);
-    await other.shows("Only an admin or an owner sees and makes API keys.");
+    await other.shows("Only an admin or an owner sees and makes API keys: ana.");
 
     await visit("/settings/members", BEN);
     await page.hides("Invited");

@@ -2,14 +2,13 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Confirm } from "../../design/layer.tsx";
 import { toast } from "../../design/toast.tsx";
-import { me } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
+import { withHolders } from "../api/holders.ts";
+import { mayIt } from "../api/may-decide.ts";
 
-const ADMINS: readonly string[] = ["owner", "admin"];
-
-/** Why this member may not; null if they may. */
+/** Why this member may not, and who can; null if they may. */
 export const whyNotAdmin = (): string | null =>
-  ADMINS.includes(me.value?.member.role ?? "") ? null : "Only an admin or an owner can do this.";
+  mayIt("admin") ? null : withHolders("Only an admin or an owner can do this", "admin");
 
 type ActProps<T> = {
   readonly label: string;

@@ -299,7 +299,7 @@ const Records = ({ params, query }: PageProps) => {
 const Audit = (props: PageProps) => (
   <WithRight
     needs="auditor"
-    says="An auditor, an approver, an admin or an owner reads the history."
+    says="An auditor, an approver, an admin or an owner reads the history"
     head={<Head title="Audit" />}
   >
     <Records {...props} />

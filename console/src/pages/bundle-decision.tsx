@@ -2,6 +2,7 @@ import { euro } from "../../design/format.ts";
 import { Seal } from "../../design/seal.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import type { AnswerOf } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -64,7 +65,7 @@ const Proof = ({ bundle, approval }: ShownProps) => (
         {mayIt("auditor") ? (
           <a href={hrefOf("/audit", { q: bundle.id, order: "asc" })}>Records of this bundle</a>
         ) : (
-          "An auditor, an approver, an admin or an owner reads them."
+          withHolders("An auditor, an approver, an admin or an owner reads them", "auditor")
         )}
       </p>
     </div>

@@ -4,6 +4,7 @@ import { Loading } from "../../design/placeholders.tsx";
 import { Note } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
@@ -73,7 +74,7 @@ export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
           </div>
         </form>
       ) : (
-        <p class="meta">An approver, an admin or an owner marks it as undone.</p>
+        <p class="meta">{withHolders("An approver, an admin or an owner marks it as undone", "approver")}</p>
       )}
     </Note>
   );

@@ -5,6 +5,7 @@ import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -133,7 +134,9 @@ export const Side = ({ event, approval }: { readonly event: Event; readonly appr
           {mayIt("auditor") ? (
             <Records id={event.id} />
           ) : (
-            <p class="meta">An auditor, an approver, an admin or an owner reads its records.</p>
+            <p class="meta">
+              {withHolders("An auditor, an approver, an admin or an owner reads its records", "auditor")}
+            </p>
           )}
         </div>
       </Section>

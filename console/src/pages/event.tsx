@@ -7,6 +7,8 @@ import { stateOf } from "../../design/states.ts";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, callText, me } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
+import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
@@ -34,11 +36,10 @@ type Event = AnswerOf<"GET /v1/events/{id}">;
 const GOOD = ["delivered", "recorded"];
 /** The kinds of origins that have a page. */
 const LISTED: readonly string[] = ["agent", "source"];
-const MAY_REPLAY = ["owner", "admin"];
 /** Why the button does nothing; null if it works. */
 const whyNoReplay = (event: Event): string | null => {
   const { status } = event;
-  if (!MAY_REPLAY.includes(me.value?.member.role ?? "")) return "Only an admin or an owner can replay an event.";
+  if (!mayIt("admin")) return withHolders("Only an admin or an owner can replay an event", "admin");
   if (status === "delivered") return "This event was delivered. A delivered event is not sent again.";
   if (event.bundle !== null) return "This event is a step of a bundle, and is not sent alone.";
   return isReplayable(event) ? null : "This event is still on its way.";

@@ -8,6 +8,7 @@ import { stateOf } from "../../design/states.ts";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Breaking, Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -167,7 +168,7 @@ const Nothing = ({ set, query }: { readonly set: readonly string[]; readonly que
           Add a source
         </a>
       ) : (
-        <span class="soft">Add a source: an admin or an owner can</span>
+        <span class="soft">{withHolders("Only an admin or an owner can add a source", "admin")}</span>
       )}
     </Empty>
   );

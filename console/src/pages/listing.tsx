@@ -5,11 +5,15 @@ import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Zone } from "../../design/text.tsx";
 import { me } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { Export, type ExportProps } from "./export.tsx";
+
+/** "add a source" of the label "Add a source". */
+const begun = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
 
 type ListingProps<Row> = {
   readonly title: string;
@@ -42,7 +46,7 @@ export const Listing = <Row,>({
   const [isExporting, setExporting] = useState(false);
   const begin =
     make === undefined ? undefined : whyNotAdmin() !== null ? (
-      <span class="soft">{make.label}: an admin or an owner can</span>
+      <span class="soft">{withHolders(`Only an admin or an owner can ${begun(make.label)}`, "admin")}</span>
     ) : (
       <a class="btn first" href={make.href}>
         {make.label}

@@ -5,6 +5,7 @@ import { LoadError } from "../../design/placeholders.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -109,7 +110,8 @@ const New = ({ query }: Pick<PageProps, "query">) => {
     // A dry run answers a plan.
     return answer.ok ? { ok: true, body: answer.body as Plan } : answer;
   });
-  if (whyNotAdmin() !== null) return <p class="soft">Only an admin or an owner can replay events.</p>;
+  if (whyNotAdmin() !== null)
+    return <p class="soft">{withHolders("Only an admin or an owner can replay events", "admin")}</p>;
   const change = (changed: FilterValues): void =>
     go(planHref({ ...values, status, ...changed }, query), { isReplaced: true });
   return (

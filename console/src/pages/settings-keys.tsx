@@ -165,7 +165,7 @@ const Shown = () => {
 
 const Keys = () => (
   <SettingsFrame name="keys">
-    <WithRight needs="admin" says="Only an admin or an owner sees and makes API keys.">
+    <WithRight needs="admin" says="Only an admin or an owner sees and makes API keys">
       <Shown />
     </WithRight>
   </SettingsFrame>

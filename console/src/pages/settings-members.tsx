@@ -316,7 +316,7 @@ const Shown = () => {
 
 const Members = () => (
   <SettingsFrame name="members">
-    <WithRight needs="owner" says="Only an owner sees and changes members.">
+    <WithRight needs="owner" says="Only an owner sees and changes members">
       <Shown />
     </WithRight>
   </SettingsFrame>

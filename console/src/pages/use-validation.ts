@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { parsedDraft } from "./policy-draft.ts";
 import type { PolicyProblem } from "./policy-problem.ts";
@@ -34,7 +35,7 @@ export type Validated = {
 const UNKNOWN: Omit<Validated, "isCurrent"> = { problems: [], warnings: [], unchecked: null };
 
 /** A call that a member may not make is refused and recorded; opening a page is no reason for one. */
-const NOT_ASKED = "An admin or an owner checks and publishes a draft.";
+const NOT_ASKED = "An admin or an owner checks and publishes a draft";
 
 /** What publishing the draft would say, asked while it is written by somebody who may publish it. */
 export const useValidation = (text: string): Validated => {
@@ -65,7 +66,7 @@ export const useValidation = (text: string): Validated => {
       clearTimeout(timer);
     };
   }, [text, again]);
-  if (!isAllowed) return { ...UNKNOWN, unchecked: NOT_ASKED, isCurrent: false };
+  if (!isAllowed) return { ...UNKNOWN, unchecked: withHolders(NOT_ASKED, "admin"), isCurrent: false };
   const { text: about, ...rest } = known;
   return { ...rest, isCurrent: about === text };
 };

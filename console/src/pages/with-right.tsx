@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { NoRight } from "../../design/placeholders.tsx";
 import { me } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { hasRight, type Right } from "../api/roles.ts";
 
 type WithRightProps = {
   readonly needs: Right;
-  /** "Only an owner sees and changes members." */
+  /** "Only an owner sees and changes members": the names of those who can follow. */
   readonly says: string;
   /** The page's head, for a page whose own head is among the children. */
   readonly head?: ComponentChildren;
@@ -22,7 +23,7 @@ export const WithRight = ({ needs, says, head, children }: WithRightProps) => {
       {head}
       <NoRight>
         <p>
-          {says} Your role in {me.value?.account.name} is {role}.
+          {withHolders(says, needs)} Your role in {me.value?.account.name} is {role}.
         </p>
       </NoRight>
     </>

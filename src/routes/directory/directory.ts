@@ -1,7 +1,9 @@
+import { ROLES } from "../../../domain/account/events.ts";
 import { nullable, object, text } from "../../http/json-schema.ts";
 import { invalid } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import { type JsonSchema, READERS, type Route, route } from "../../http/route.ts";
+import { HOLDERS_MAX, holdersOf } from "./holders.ts";
 import { LISTED_KINDS, LISTED_MAX, type ListedKind, listedNames } from "./listed-names.ts";
 import { KINDS, type NameDeps, namesOf } from "./names.ts";
 import { HITS_MAX, type SearchDeps, search } from "./search.ts";
@@ -49,18 +51,28 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
         pattern: `^(${ONE_KIND})(,(${ONE_KIND}))*$`,
         description:
           `One or several of ${LISTED_KINDS.join(", ")}, separated by commas: the names of the newest ${LISTED_MAX} of each. ` +
-          "`ids`, `kinds` or both are needed",
+          "`ids`, `kinds` or `right` is needed",
+      },
+      right: {
+        enum: ROLES,
+        description:
+          `The members who may do what needs this role, at most ${HOLDERS_MAX}, those of the role itself first. The name of each ` +
+          "is their address up to the @",
       },
     },
     answers: { 200: NAMES },
-    async handle({ principal: { account }, query: { ids = "", kinds = "" } }) {
+    async handle({ principal: { account }, query: { ids = "", kinds = "", right } }) {
       const asked = ids.split(",").filter((id) => id !== "");
       // The schema of the query has no other kinds.
       const listed = kinds.split(",").filter((kind) => kind !== "") as readonly ListedKind[];
-      if (asked.length > IDS_MAX || (asked.length === 0 && listed.length === 0))
+      if (asked.length > IDS_MAX || (asked.length === 0 && listed.length === 0 && right === undefined))
         return invalid("ids", `must be 1 to ${IDS_MAX} ids`);
-      const [found, named] = await Promise.all([listedNames(deps, account, listed), namesOf(deps, account, asked)]);
-      return { status: 200, body: { ...found, ...named } };
+      const [found, named, holders] = await Promise.all([
+        listedNames(deps, account, listed),
+        namesOf(deps, account, asked),
+        right === undefined ? {} : holdersOf(deps, account, right),
+      ]);
+      return { status: 200, body: { ...holders, ...found, ...named } };
     },
   }),
   route({

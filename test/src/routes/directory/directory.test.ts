@@ -66,6 +66,25 @@ test("names are listed by their kinds, only of the account", async () => {
   await until("the removed one is gone", async () => !(endpoint in (await asViewer(kinds)).body));
 });
 
+test("every role learns who has a right, by names without addresses, those whose role is no higher first", async () => {
+  const { client, viewer, asViewer } = await world();
+  const admin = await addMember(client, "ben.okafor@example.com", "admin");
+  const holders = async (right: string) => (await asViewer(`/v1/directory?right=${right}`)).body;
+  await until("the admin is named", async () => admin.id in (await holders("admin")));
+  const found = await holders("admin");
+  assert.equal(found[admin.id], { kind: "member", name: "ben.okafor", removed: false });
+  assert.equal([Object.keys(found).length, Object.keys(found)[0]], [2, admin.id]);
+  assert.is(JSON.stringify(found).includes("@"), false);
+  assert.equal([admin.id in (await holders("owner")), viewer.id in (await holders("auditor"))], [false, false]);
+  assert.is(Object.keys(await holders("viewer")).length, 3);
+  await client.session("POST", "/v1/members/invitations", { email: "dev@example.com", role: "admin" });
+  const { id } = await signUp(node.base).then((stranger) => addMember(stranger, "eve@example.com", "admin"));
+  assert.is(id in (await holders("admin")), false, "another account's");
+  assert.is((await asViewer("/v1/directory?right=king")).status, 400);
+  await client.session("DELETE", `/v1/members/${admin.id}`);
+  await until("the removed one is gone", async () => !(admin.id in (await holders("admin"))));
+});
+
 test("a search finds by a part of a name or by an id, only what the role may list", async () => {
   const { client, endpoint, agent, viewer, asViewer } = await world();
   const hits = async (q: string, call: (path: string) => ReturnType<Client["session"]>) =>
