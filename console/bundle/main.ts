@@ -62,8 +62,12 @@ const EARLY =
   /console[\\/]src[\\/](early|api[\\/](early-reads|call-address|listed-kinds|roles)|shell[\\/](addresses|pages|first-reads)|pages[\\/](ranges|event-origins|[a-z]+-query))\.ts$|preload-helper/;
 /** What so many pages use comes with the first visit: each further file of a page is a request, one after another. */
 const PAGES_MIN = 3;
-/** The waterfall is left out: two pages use it, and the third that counts is the page of components, which nobody visits. */
-const SHARED = /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall)|src[\\/])/;
+/**
+ * The waterfall is left out: two pages use it, and the third that counts is the page of components, which nobody visits.
+ * So are the large files of events and bundles that no first visit needs.
+ */
+const SHARED =
+  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall)|src[\\/](?!pages[\\/](bundle-words|event-selection)\.))/;
 
 /** What is drawn first is drawn with these, and text that is drawn without them moves when they come. */
 const FIRST_FONTS = /(instrument-sans|source-serif)[^/]*\.woff2$/;

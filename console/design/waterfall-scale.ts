@@ -108,3 +108,31 @@ export const placeOf = (scale: readonly Stretch[], at: number): number => {
   const part = stretch.end === stretch.start ? 0 : (at - stretch.start) / (stretch.end - stretch.start);
   return stretch.from + Math.min(1, Math.max(0, part)) * (stretch.to - stretch.from);
 };
+
+export type AxisLabel = {
+  readonly text: string;
+  /** The place it belongs to, from 0 to 1. */
+  readonly at: number;
+  readonly anchor: "start" | "middle" | "end";
+};
+
+/** The widest character of the axis' font, and what is left free between two labels. */
+const CHARACTER_PX = 7;
+const APART_PX = 8;
+
+const edgesOf = ({ text, at, anchor }: AxisLabel, widthPx: number): readonly [left: number, right: number] => {
+  const [x, width] = [at * widthPx, text.length * CHARACTER_PX];
+  const left = { start: x, middle: x - width / 2, end: x - width }[anchor];
+  return [left, left + width];
+};
+
+/** The labels that have room on an axis of so many pixels. An earlier one has the right of way. */
+export const roomFor = (labels: readonly AxisLabel[], widthPx: number): readonly AxisLabel[] => {
+  const taken: (readonly [number, number])[] = [];
+  return labels.filter((label) => {
+    const [left, right] = edgesOf(label, widthPx);
+    if (left < 0 || taken.some(([from, to]) => left < to + APART_PX && right > from - APART_PX)) return false;
+    taken.push([left, right]);
+    return true;
+  });
+};

@@ -1,12 +1,22 @@
 import { type ComponentChildren, Fragment } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { duration } from "./format.ts";
 import { Mark } from "./mark.tsx";
 import { useRowKeys } from "./row-keys.ts";
 import { stateOf } from "./states.ts";
+import { useWidth } from "./use-width.ts";
 import { useWindow } from "./virtual-rows.tsx";
 import { NamesEdge, namesStyle } from "./waterfall-names.tsx";
-import { drawnOf, placeOf, type ShownStage, type Stage, type Stretch, scaleOf } from "./waterfall-scale.ts";
+import {
+  type AxisLabel,
+  drawnOf,
+  placeOf,
+  roomFor,
+  type ShownStage,
+  type Stage,
+  type Stretch,
+  scaleOf,
+} from "./waterfall-scale.ts";
 
 const ROW_PX = 31;
 const ROWS_MAX = 200;
@@ -21,6 +31,8 @@ const COLOURS: Readonly<Record<string, string>> = {
 const LEFT_FROM = 0.7;
 /** A bar that is shorter than this would not be seen. */
 const LEAST = 0.004;
+
+const TURNED = "turned back";
 
 const part = (value: number): string => `${Math.round(value * 10_000) / 100}%`;
 
@@ -153,37 +165,48 @@ type AxisProps = {
   readonly turn: number | null;
 };
 
-/** The names of the columns, and how long each stretch of the scale is. */
-const Axis = ({ what, begin, scale, drawn, turn }: AxisProps) => (
-  <div class="r ax" role="row" aria-rowindex={1}>
-    <div role="columnheader" aria-label={what}>
-      {what}
-      <NamesEdge />
+/** What the axis could say, the most telling first: where it begins, what turned, how long the last stretch is, then the others. */
+const labelsOf = ({ begin, scale, drawn, turn }: Omit<AxisProps, "what">): readonly AxisLabel[] => {
+  const stretches = drawn.map(
+    (it): AxisLabel => ({
+      text: duration(it.end - it.start),
+      at: it.isBand ? (it.from + it.to) / 2 : it.to,
+      anchor: it.isBand ? "middle" : "end",
+    }),
+  );
+  const turned: AxisLabel | null =
+    turn === null ? null : { text: TURNED, at: turn, anchor: turn > LEFT_FROM ? "end" : "middle" };
+  const isLast = drawn.at(-1) === scale.at(-1);
+  return [
+    { text: begin, at: 0, anchor: "start" },
+    ...(turned === null ? [] : [turned]),
+    ...(isLast ? stretches.slice(-1) : []),
+    ...(isLast ? stretches.slice(0, -1) : stretches),
+  ];
+};
+
+/** The names of the columns, and how long each stretch of the scale is, as far as there is room. */
+const Axis = ({ what, ...given }: AxisProps) => {
+  const track = useRef<SVGSVGElement>(null);
+  const width = useWidth(track);
+  return (
+    <div class="r ax" role="row" aria-rowindex={1}>
+      <div role="columnheader" aria-label={what}>
+        {what}
+        <NamesEdge />
+      </div>
+      <svg class="track" aria-hidden="true" ref={track}>
+        <Grid drawn={given.drawn} turn={null} />
+        {roomFor(labelsOf(given), width).map(({ text, at, anchor }) => (
+          <text class={text === TURNED ? "now" : undefined} x={part(at)} y="15" text-anchor={anchor}>
+            {text}
+          </text>
+        ))}
+      </svg>
+      <div role="columnheader">Took</div>
     </div>
-    <svg class="track" aria-hidden="true">
-      <Grid drawn={drawn} turn={null} />
-      <text x="0" y="15">
-        {begin}
-      </text>
-      {drawn.map((it) => (
-        <text
-          class={it === scale.at(-1) ? "" : "far"}
-          x={part(it.isBand ? (it.from + it.to) / 2 : it.to)}
-          y="15"
-          text-anchor={it.isBand ? "middle" : "end"}
-        >
-          {it.to - it.from < 0.08 ? "" : duration(it.end - it.start)}
-        </text>
-      ))}
-      {turn === null ? null : (
-        <text class="now" x={part(turn)} y="15" text-anchor={turn > LEFT_FROM ? "end" : "middle"}>
-          turned back
-        </text>
-      )}
-    </svg>
-    <div role="columnheader">Took</div>
-  </div>
-);
+  );
+};
 
 type WaterfallProps = {
   readonly stages: readonly ShownStage[];

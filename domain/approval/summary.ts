@@ -33,10 +33,34 @@ export const summaryOf = ({ origin, type, cost }: Pick<Request, "origin" | "type
 
 type AskedAsOne = Pick<BundleRequest, "origin" | "name" | "steps" | "cost">;
 
+/** "2 × stock.move, mail.send and 3 more": whole names in the order of the steps, as many as there is room for. */
+const actionsOf = (steps: AskedAsOne["steps"]): string => {
+  const counts = new Map<string, number>();
+  for (const { action } of steps) counts.set(action.name, (counts.get(action.name) ?? 0) + 1);
+  const shown: string[] = [];
+  let left = steps.length;
+  let room = PART_MAX;
+  for (const [name, times] of counts) {
+    const text = times === 1 ? onOneLine(name) : `${times} × ${onOneLine(name)}`;
+    room -= text.length;
+    if (shown.length > 0 && room < 0) break;
+    shown.push(text);
+    left -= times;
+  }
+  return `${shown.join(", ")}${left === 0 ? "" : ` and ${left} more`}`;
+};
+
+/** What cannot be undone is always named: it may be the last of many steps. */
+const finalOf = (steps: AskedAsOne["steps"]): string => {
+  const names = new Set(
+    steps.filter(({ reversibility }) => reversibility === "irreversible").map(({ action }) => onOneLine(action.name)),
+  );
+  return names.size === 0 ? "" : `; ${[...names].join(", ")} cannot be undone`;
+};
+
 export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): string => {
   const title = name === null ? "" : ` ("${onOneLine(name)}")`;
-  const actions = onOneLine(steps.map(({ action }) => action.name).join(", "));
   const many = steps.length === 1 ? "1 action" : `${steps.length} actions`;
-  const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actions}`;
+  const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actionsOf(steps)}${finalOf(steps)}`;
   return cost === null ? asked : `${asked}, ${euros(cost)}`;
 };

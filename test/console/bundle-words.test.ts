@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
+  actionsText,
   finalSteps,
   howUndone,
   reasonText,
@@ -78,6 +79,14 @@ test("only what was done, or may still be done, cannot be undone", () => {
   assert.equal(finalSteps("running", [step({}), pending]), [pending]);
   assert.equal(finalSteps("rolling_back", [pending]), []);
   assert.equal(finalSteps("blocked", [step({ status: "skipped", ...final })]), []);
+});
+
+test("a bundle without a name is called by its actions, each once", () => {
+  const last = step({ action: "payout.send" });
+  assert.is(
+    actionsText([step({ action: "stock.move" }), step({ action: "stock.move" }), last]),
+    "2 × stock.move, payout.send",
+  );
 });
 
 test("a reason counts steps from one, and is a sentence", () => {

@@ -7,7 +7,7 @@ import { expectedIn } from "../../console/design/field-faults.ts";
 import { parseJsonSource, treeLines } from "../../console/design/json-source.ts";
 import { digitGroups, sealDrawing } from "../../console/design/seal-drawing.ts";
 import { allStates, proofStateOf, stateOf } from "../../console/design/states.ts";
-import { drawnOf, placeOf, scaleOf } from "../../console/design/waterfall-scale.ts";
+import { drawnOf, placeOf, roomFor, scaleOf } from "../../console/design/waterfall-scale.ts";
 
 const test = suite("the console's design");
 /** Tests are run in the repository's folder. */
@@ -130,6 +130,20 @@ test("a page over its budget is named, with what it loads first counted once", (
     { name: "overview", bytes: 52_000, most: 150_000 },
   );
   assert.equal(overBudget(all), ["src/pages/overview.tsx: 31000 of at most 30000"]);
+});
+
+test("labels of an axis never lie over each other, and the first of them stay", () => {
+  const labels = [
+    { text: "14:02:11", at: 0, anchor: "start" },
+    { text: "5.2 s", at: 1, anchor: "end" },
+    { text: "12 ms", at: 0.1, anchor: "end" },
+    { text: "6 min", at: 0.5, anchor: "middle" },
+  ] as const;
+  const shown = (widthPx: number) => roomFor(labels, widthPx).map(({ text }) => text);
+  assert.equal(shown(1_200), ["14:02:11", "5.2 s", "12 ms", "6 min"]);
+  assert.equal(shown(400), ["14:02:11", "5.2 s", "6 min"]);
+  assert.equal(shown(120), ["14:02:11", "5.2 s"]);
+  assert.equal(shown(60), ["14:02:11"]);
 });
 
 test("a field says what is expected in the console's words, not in the browser's", () => {

@@ -47,6 +47,13 @@ export const finalSteps = <S extends Pick<Step, "status" | "reversibility">>(
 /** People count steps from one. */
 export const numberOf = ({ index }: Pick<Step, "index">): number => index + 1;
 
+/** What a bundle without a name is called: "48 × stock.move, payout.send". */
+export const actionsText = (steps: readonly Pick<Step, "action">[]): string => {
+  const counts = new Map<string, number>();
+  for (const { action } of steps) counts.set(action, (counts.get(action) ?? 0) + 1);
+  return [...counts].map(([action, times]) => (times === 1 ? action : `${times} × ${action}`)).join(", ");
+};
+
 /** The service's reasons count from zero, and end without a full stop. */
 export const reasonText = (reason: string): string =>
   reason.replace(/^Step (\d+) \(/, (_, index: string) => `Step ${Number(index) + 1} (`).replace(/(?<![.!?])$/, ".");

@@ -10,7 +10,7 @@ import { Act, whyNotAdmin } from "./act.tsx";
 import { Decided } from "./bundle-decision.tsx";
 import { Left } from "./bundle-left.tsx";
 import { Steps } from "./bundle-steps.tsx";
-import { finalSteps, numberOf, reasonText } from "./bundle-words.ts";
+import { actionsText, finalSteps, numberOf, reasonText } from "./bundle-words.ts";
 import { refusingGate } from "./gate-words.ts";
 import { Thing } from "./listing.tsx";
 import { Refusal } from "./refusal.tsx";
@@ -29,7 +29,7 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
   return (
     <>
       <Head
-        title={<Breaking text={name ?? steps.map(({ action }) => action).join(", ")} />}
+        title={<Breaking text={name ?? actionsText(steps)} />}
         meta={
           <>
             <StateMark value={status} />

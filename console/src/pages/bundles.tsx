@@ -11,7 +11,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
-import { whyInState } from "./bundle-words.ts";
+import { actionsText, whyInState } from "./bundle-words.ts";
 import type { ExportColumn } from "./export-text.ts";
 import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
@@ -51,7 +51,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
     show: (row) => (
       <>
         <a class="name" href={`/bundles/${encodeURIComponent(row.id)}`}>
-          <Breaking text={row.name ?? row.steps.map(({ action }) => action).join(", ")} />
+          <Breaking text={row.name ?? actionsText(row.steps)} />
         </a>
         <span class="sub">
           {name(row.agent_id) ?? "an agent"}, {counted(row.steps.length, "step")}

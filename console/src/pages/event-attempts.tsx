@@ -83,7 +83,7 @@ const OneAttempt = ({ attempt, endpoint }: OneProps) => {
             ),
           ],
           ["Why", failure?.detail ?? ""],
-          ["Next", attempt.next_attempt_at === null ? "" : <Time at={attempt.next_attempt_at} />],
+          ["Next", attempt.next_attempt_at === null ? "" : <Time at={attempt.next_attempt_at} as="precise" />],
           ["Type", type === undefined ? "" : <code>{type}</code>],
         ]}
       />

@@ -85,7 +85,7 @@ export const Payload = ({ event, onDone }: { readonly event: Event; readonly onD
       {payload.erased_at === null ? null : (
         <Note mark="erased">
           <p>
-            The payload was erased <Time at={payload.erased_at} />. Its record and proof remain.
+            The payload was erased <Time at={payload.erased_at} as="precise" />. Its record and proof remain.
           </p>
         </Note>
       )}

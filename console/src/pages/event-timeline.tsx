@@ -92,10 +92,8 @@ export const Timeline = ({ event, query }: TimelineProps) => {
   useKeys({ t: () => setTable(!isTable) });
   const [first] = stages;
   if (first === undefined) return null;
-  const tookOf = (stage: ShownStage & Partial<EventStage>): string =>
-    stage.isMoment === true
-      ? exactClock(new Date(stage.end).toISOString(), { zone })
-      : duration(stage.end - stage.start);
+  const tookOf = (stage: ShownStage & Partial<EventStage>) =>
+    stage.isMoment === true ? <Time at={momentOf(stage.end)} as="clock" /> : duration(stage.end - stage.start);
   return (
     <Section
       title="Timeline"

@@ -121,7 +121,7 @@ const Cause = ({ event, decided, onDone }: CauseProps) => {
     return (
       <Note mark={mark} role="wait">
         <p>
-          <MessageText message={message(`${word}.`, ...waitParts(stopped, now.value))} />
+          <MessageText message={message(`${word}.`, ...waitParts(stopped, now.value))} as="precise" />
         </p>
         <NextActs event={event} onDone={onDone} />
       </Note>

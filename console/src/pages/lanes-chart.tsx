@@ -1,5 +1,6 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { count, exactClock, shortTime } from "../../design/format.ts";
+import { useWidth } from "../../design/use-width.ts";
 import type { AnswerOf } from "../api/api.ts";
 import { type Lane, laneSummary, placedLanes } from "./chart-lanes.ts";
 import { type ChartActs, useChartPointer } from "./chart-pointer.ts";
@@ -20,25 +21,10 @@ type ChartProps = ChartActs & {
   readonly labels: readonly string[];
 };
 
-/** The width of the drawing's place, in pixels: a drawing that is scaled would scale its text, too. */
-const useWidth = () => {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  // Before the page is painted, so that nothing moves.
-  useLayoutEffect(() => {
-    const { current } = box;
-    if (current === null) return;
-    const measure = (): void => setWidth(current.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
-  return { box, width };
-};
-
 const Drawing = ({ lanes, labels, ...acts }: ChartProps) => {
-  const { box, width } = useWidth();
+  const box = useRef<HTMLDivElement>(null);
+  // A drawing that is scaled would scale its text, too.
+  const width = useWidth(box);
   const inner = Math.max(0, width - LEFT);
   const placed = placedLanes(lanes, LEFT, inner);
   const step = inner / Math.max(1, labels.length);

@@ -19,7 +19,8 @@ const OneBudget = ({ id, name, budget, ledger: { settled_eur: spent, reserved_eu
     <div class="row">
       <a href={`/policies/${encodeURIComponent(id)}`}>{name}</a>
       <span class="end num">
-        <b>{euro(spent + reserved)}</b> <span class="soft">of {euro(budget)}</span>
+        <b>{euro(spent)}</b> <span class="soft">spent, </span>
+        <b>{euro(reserved)}</b> <span class="soft">reserved of {euro(budget)}</span>
       </span>
     </div>
     <Gauge

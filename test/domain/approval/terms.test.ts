@@ -116,4 +116,24 @@ test("a bundle has one approval for all its steps, with one digest", () => {
   assert.ok(bundleSummaryOf({ ...unnamed, name: "x".repeat(300), steps: many }).length < 400);
 });
 
+test("a bundle's summary cuts no name, counts what is left, and names what cannot be undone", () => {
+  const named = (index: number, name: string, more: object = {}) => {
+    const step = bundleStep(index);
+    return { ...step, action: { ...step.action, name }, ...more };
+  };
+  const of = (steps: readonly ReturnType<typeof named>[]) =>
+    bundleSummaryOf({ origin: AGENT, name: null, cost: null, steps }).replace('Agent "refunds" asks for ', "");
+  const moves = Array.from({ length: 48 }, (_, index) => named(index, "stock.move"));
+  const last = named(49, "payout.send", { reversibility: "irreversible" });
+  assert.is(
+    of([...moves, named(48, "mail.send"), last]),
+    "50 actions as one: 48 × stock.move, mail.send, payout.send; payout.send cannot be undone",
+  );
+  const others = Array.from({ length: 49 }, (_, index) => named(index, `warehouse.reserve.${index}`));
+  assert.match(
+    of([...others, last]),
+    /^50 actions as one: (warehouse\.reserve\.\d, ){4,6}warehouse\.reserve\.\d and 4\d more; payout\.send cannot be undone$/,
+  );
+});
+
 test.run();

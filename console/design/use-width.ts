@@ -1,0 +1,17 @@
+import type { RefObject } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+
+/** The width of an element in pixels, before the page is painted, so that nothing moves; 0 until it is known. */
+export const useWidth = (box: RefObject<Element | null>): number => {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const measure = (): void => setWidth(current.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+};
