@@ -16,6 +16,17 @@ const DECIDED = {
 export type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 
 // `hasOwn`, because an event type may be called "constructor", which every object has.
+type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
+type StepEnded = Extract<DeliveryEvent, { type: "BundleStepEnded" }>["data"];
+
+/** A delivery without effect has the cost null and is refunded. What had no cost and reported none still has none. */
+export const determinedCost = (before: number | null, { cost, counted, basis }: Determined): number | null =>
+  before === null && basis !== "reported" && counted === undefined ? null : (cost ?? 0) + (counted ?? 0);
+
+/** What had no cost, and took none, still has none. */
+export const endedCost = (before: number | null, { cost }: Pick<StepEnded, "cost">): number | null =>
+  before === null && (cost ?? 0) === 0 ? null : (cost ?? 0);
+
 export const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
 export const admittedStatus = (endpointId: string | null): DeliveryStatus =>
@@ -256,10 +267,9 @@ export const evolveEvent = (document: EventDocument | null, recorded: RecordedEv
     case "EventReplayed":
       return replayed(document, event.data);
     case "CostDetermined":
-      // A delivery without effect has the cost null and is refunded.
-      return { ...document, cost: (event.data.cost ?? 0) + (event.data.counted ?? 0) };
+      return { ...document, cost: determinedCost(document.cost, event.data) };
     case "BundleStepEnded":
-      return { ...document, cost: event.data.cost ?? 0 };
+      return { ...document, cost: endedCost(document.cost, event.data) };
     case "DuplicatesCounted": {
       const { count, at } = event.data;
       const timeline = repeated(document.timeline, "duplicate", count, at);

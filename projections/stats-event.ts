@@ -3,7 +3,7 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { GateName } from "../domain/gate/verdict.ts";
 import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
-import { admittedStatus, type Decision, isDecision } from "./event-fold.ts";
+import { admittedStatus, type Decision, determinedCost, endedCost, isDecision } from "./event-fold.ts";
 import { denialIn } from "./gate-denials.ts";
 import { eventOf } from "./projection.ts";
 
@@ -87,7 +87,7 @@ const decided = (
 };
 
 /** A final cost is the last that an agent's delivery records; a source's was determined before. */
-const withCost = (event: StatsEvent, cost: number): StatsEvent => {
+const withCost = (event: StatsEvent, cost: number | null): StatsEvent => {
   const changed = { ...event, cost };
   return event.status === "delivered" ? { is_final: true, ...changed } : changed;
 };
@@ -144,9 +144,9 @@ export const evolveStatsEvent = (
     case "EventReplayed":
       return replayed(before, event.data);
     case "CostDetermined":
-      return withCost(before, (event.data.cost ?? 0) + (event.data.counted ?? 0));
+      return withCost(before, determinedCost(before.cost, event.data));
     case "BundleStepEnded":
-      return withCost(before, event.data.cost ?? 0);
+      return withCost(before, endedCost(before.cost, event.data));
     case "PayloadErased":
       return erased(before);
     default:

@@ -27,6 +27,10 @@ export type StatsBucket = Partial<Readonly<Record<DeliveryStatus, number>>> & {
   readonly attempts?: number;
   /** Micro-euros of the events that passed (`PASSED`). */
   readonly cost?: number;
+  /** Micro-euros of the events that are held or still to be sent (`UNFINISHED`). */
+  readonly reserved?: number;
+  /** Micro-euros of the events that have ended after they passed. */
+  readonly spent?: number;
   /** Of the delivered events, with `FINE_BITS`. */
   readonly latency?: Histogram;
 };
@@ -39,6 +43,14 @@ export const PASSED: ReadonlySet<DeliveryStatus> = new Set<DeliveryStatus>([
   "delivered",
   "failed",
   "recorded",
+]);
+
+/** The statuses of events whose cost is set aside until they end. */
+export const UNFINISHED: ReadonlySet<DeliveryStatus> = new Set<DeliveryStatus>([
+  "held",
+  "queued",
+  "delivering",
+  "retrying",
 ]);
 
 const MINUTE_MS = 60_000;
@@ -68,6 +80,8 @@ const placesOf = ({ account, by, key, minute, day }: Sum): readonly Place[] => {
   return [placed("minute"), placed("hour"), ofDay];
 };
 
+type Counter = DeliveryStatus | "attempts" | "cost" | "reserved" | "spent";
+
 /** What the changes of a page add up to for one key and minute. */
 type Sum = {
   readonly account: string;
@@ -76,7 +90,7 @@ type Sum = {
   /** Number of the minute since 1970. */
   readonly minute: number;
   readonly day: string;
-  readonly counts: Map<DeliveryStatus | "attempts" | "cost", number>;
+  readonly counts: Map<Counter, number>;
   readonly latencies: number[];
 };
 
@@ -89,7 +103,7 @@ const keysOf = (event: StatsEvent): readonly (readonly [StatsBy, string | null])
   ["gate", event.status === "blocked" ? event.gate : null],
 ];
 
-const counted = ({ counts }: Sum, name: DeliveryStatus | "attempts" | "cost", by: number): void => {
+const counted = ({ counts }: Sum, name: Counter, by: number): void => {
   if (by !== 0) counts.set(name, (counts.get(name) ?? 0) + by);
 };
 
@@ -104,7 +118,10 @@ const withEvent = (sums: Map<string, Sum>, event: StatsEvent, sign: 1 | -1): voi
     sums.set(name, sum);
     counted(sum, status, sign);
     counted(sum, "attempts", sign * attempts);
-    if (PASSED.has(status)) counted(sum, "cost", sign * (cost ?? 0));
+    const euros = sign * (cost ?? 0);
+    if (PASSED.has(status)) counted(sum, "cost", euros);
+    if (UNFINISHED.has(status)) counted(sum, "reserved", euros);
+    else if (PASSED.has(status)) counted(sum, "spent", euros);
     // A delivered event stays delivered, so its latency is never taken back.
     if (latency !== null && sign === 1) sum.latencies.push(latency);
   }

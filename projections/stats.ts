@@ -25,7 +25,7 @@ const zoneIn = (
  */
 export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
   schema: {
-    name: "stats.v1",
+    name: "stats.v2",
     fields: { series: "text", key: "text", at: "text" },
     indexes: [["series", "at"]],
     packing: {

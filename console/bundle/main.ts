@@ -67,7 +67,7 @@ const PAGES_MIN = 3;
  * So are the large files of events and bundles that no first visit needs.
  */
 const SHARED =
-  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall)|src[\\/](?!pages[\\/](bundle-words|event-selection)\.))/;
+  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall)|src[\\/](?!pages[\\/](bundle-words|event-selection|export|export-text|ask-why)\.))/;
 
 /** What is drawn first is drawn with these, and text that is drawn without them moves when they come. */
 const FIRST_FONTS = /(instrument-sans|source-serif)[^/]*\.woff2$/;

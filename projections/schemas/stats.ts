@@ -8,7 +8,7 @@ import { ACCOUNT, histogram } from "./words.ts";
 const number = (status: string) => optional(count(`Events whose status is ${status} by now. Missing: none.`));
 
 export const statsView: PublishedView = {
-  view: "stats.v1",
+  view: "stats.v2",
   description:
     "Sums of the requests of sources and agents, by the time at which they were received and by their status now, so that " +
     "each figure is the number of the documents of events.v3 with the same filter. Minutes are kept for 48 hours, hours " +
@@ -42,6 +42,15 @@ export const statsView: PublishedView = {
         description:
           "Micro-euros of the events that are queued, delivering, retrying, delivered, failed or recorded. Missing: 0. " +
           "Negative if undos gave more back than was spent.",
+      }),
+      reserved: optional({
+        type: "number",
+        description: "Micro-euros of the events that are held, queued, delivering or retrying. Missing: 0.",
+      }),
+      spent: optional({
+        type: "number",
+        description:
+          "Micro-euros of the events that are delivered, failed or recorded. Missing: 0. May be negative, too.",
       }),
       latency: optional(histogram("From admission, release or replay to the end of the successful delivery.", 16)),
     }),

@@ -4,6 +4,7 @@ import { inScope } from "../../domain/agent/scope.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { type Delivery, isClaimed, requestOf } from "../../domain/delivery/state.ts";
+import { isActionName } from "../../domain/evidence/action-name.ts";
 import { canonicalJson } from "../../domain/evidence/canonical-json.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
@@ -13,6 +14,7 @@ import { singleFlight } from "../admission/single-flight.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
 import type { AgentRequest, IncomingRequest } from "../gates/incoming-request.ts";
+import { meter } from "../gates/meter.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, problem } from "../streams/problems.ts";
@@ -59,16 +61,37 @@ const isRepeatOf = (key: Uint8Array, request: ExecuteRequest, { action, endpoint
   return actionDigest(key, identity) === action.digest;
 };
 
+/** What a request needs of an action's definition. */
+type Definition = Pick<AgentRequest, "compiled"> & {
+  readonly version: number;
+  /** The endpoint; null without a definition. */
+  readonly target: string | null;
+};
+
+/**
+ * A request outside of the agent's scope is refused as one, and is among the figures of its gate, whether or not there
+ * is such an action: the agent does not learn which actions exist. No definition has this version.
+ */
+const UNDEFINED: Definition = {
+  version: 0,
+  target: null,
+  compiled: { work: meter(), schema: null, schemaText: null, cost: null, policyId: null },
+};
+
+const definitionOf = (action: DefinedAction, actions: CompiledActions): Definition => ({
+  version: action.version,
+  target: action.definition.endpoint_id,
+  compiled: actions.get(action),
+});
+
 type RequestContext = Pick<IncomingRequest, "eventId" | "receivedAt"> &
-  Pick<AgentRequest, "compiled" | "isInScope"> & { readonly action: DefinedAction; readonly digestKey: Uint8Array };
+  Pick<AgentRequest, "isInScope"> & { readonly definition: Definition; readonly digestKey: Uint8Array };
 
 const incomingRequest = (
-  { account, agentId, key, payload, runId, depth, costMicro, userAgent, trace }: ExecuteRequest,
+  { account, agentId, key, action: name, payload, runId, depth, costMicro, userAgent, trace }: ExecuteRequest,
   { settings }: PresentAgent,
-  { digestKey, eventId, receivedAt, action, compiled, isInScope }: RequestContext,
+  { digestKey, eventId, receivedAt, definition: { version, target, compiled }, isInScope }: RequestContext,
 ): IncomingRequest => {
-  const { name, version, definition } = action;
-  const target = definition.endpoint_id;
   const digest = actionDigest(digestKey, { account, agent: agentId, action: name, version, target, payload });
   return {
     eventId,
@@ -126,10 +149,12 @@ export const executing = (deps: ExecuteDeps): Execute => {
     const { account, action: name } = request;
     const action = await actionNamed(aggregates, account, name);
     const isInScope = inScope(agent.settings.scope, name);
-    if (action.phase !== "defined") return unknownAction(name, isInScope);
-    const compiled = deps.actions.get(action);
+    const isDefined = action.phase === "defined";
+    if (!isDefined && (isInScope || !isActionName(name))) return unknownAction(name, isInScope);
+    const definition = isDefined ? definitionOf(action, deps.actions) : UNDEFINED;
+    const { digestKey } = deps;
     const claimed = await claim(
-      incomingRequest(request, agent, { digestKey: deps.digestKey, eventId, receivedAt, action, compiled, isInScope }),
+      incomingRequest(request, agent, { digestKey, eventId, receivedAt, definition, isInScope }),
       from,
     );
     if (claimed.outcome === "denied") return denialProblem({ event_id: eventId }, claimed.judged);

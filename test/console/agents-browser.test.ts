@@ -67,7 +67,7 @@ const inBrowser = (binary: string): void => {
   test("the list says what each agent may do, and what it cost today of its policy's budget", async () => {
     await page.open(`${program.url}/agents`);
     await page.shows("every action");
-    await page.shows("€4.00 of €1,000,000.00");
+    await page.shows("€4.00 spent of €1,000,000.00");
     const { body } = await client.call("GET", `/v1/agents/${scene.agent.id}`);
     assert.ok(Date.parse(body.key_since) >= Date.parse(body.created_at));
   });

@@ -21,6 +21,7 @@ import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
 import { costText, definitionOf, labelLines, undoText } from "../../console/src/pages/action-definition.ts";
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
+import { eventCost, spentText } from "../../console/src/pages/cost-text.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
 import { probeText, stateText, waitingMessage, waitParts } from "../../console/src/pages/endpoint-text.ts";
 import { planOf } from "../../console/src/pages/event-replay.ts";
@@ -604,6 +605,18 @@ test("a sentence names those who can, at most three and how many others", () => 
   assert.is(namedSentence(text, ["ana", "ben"]), `${text}: ana and ben.`);
   assert.is(namedSentence(text, ["ana", "ben", "cy", "dev"]), `${text}: ana, ben, cy and dev.`);
   assert.is(namedSentence(text, ["ana", "ben", "cy", "dev", "eve"]), `${text}: ana, ben, cy and 2 others.`);
+});
+
+test("a cost that no policy sets is no cost, and spent and reserved are told apart", () => {
+  const costing = { status: "delivered", cost_eur: null, verdict: { gates: [] } };
+  assert.is(eventCost(costing), "No cost");
+  assert.is(eventCost({ ...costing, cost_eur: 0 }), "€0.00");
+  assert.is(eventCost({ ...costing, cost_eur: 1_240 }), "€1,240.00");
+  assert.is(eventCost({ ...costing, status: "blocked" }), "–");
+  const unknown = denial("cost", "cost-unknown", "the payload has no amount");
+  assert.is(eventCost({ ...costing, status: "blocked", verdict: { gates: [unknown] } }), "Cost unknown");
+  assert.is(spentText(4, 0), "€4.00 spent");
+  assert.is(spentText(612.4, 1_240), "€612.40 spent, €1,240.00 reserved");
 });
 
 test("the second key of a pair is never taken by a page that knows it alone", () => {

@@ -98,8 +98,16 @@ test("an endpoint's state follows its stream: degraded, open with the next probe
     at(32),
   ]);
   assert.equal(tell("EndpointProbeDeferred", { next_probe_at: at(90), at: at(13) }), ["open", at(2), at(90)]);
-  assert.equal(tell("EndpointChanged", { changes: { url: "https://other.example/" }, at: at(14) }), ["open", at(2), at(14)]);
-  assert.equal(tell("EndpointWarned", { failing_since: at(0), disables_at: at(99), at: at(15) }), ["open", at(2), at(14)]);
+  assert.equal(tell("EndpointChanged", { changes: { url: "https://other.example/" }, at: at(14) }), [
+    "open",
+    at(2),
+    at(14),
+  ]);
+  assert.equal(tell("EndpointWarned", { failing_since: at(0), disables_at: at(99), at: at(15) }), [
+    "open",
+    at(2),
+    at(14),
+  ]);
   assert.equal(tell("EndpointDisabled", { reason: "5 days", at: at(16) }), ["disabled", at(16), null]);
   assert.equal(tell("EndpointEnabled", { at: at(17) }), ["healthy", null, null]);
   tell("EndpointOpened", opened);

@@ -148,6 +148,20 @@ test("an event of a bundle names its bundle and step, and says whether it is the
   assert.not("bundle" in after(facts.admitted()));
 });
 
+test("what had no cost still has none when it ends, unless one is reported", () => {
+  const about = { event_id: "evt_1", ledgers: [], estimate: null, at: at(3) };
+  const ended = (basis: string, cost: number | null, before: number | null = null) =>
+    after(facts.admitted({ cost: before }), { type: "CostDetermined", data: { ...about, basis, cost } }).cost;
+  assert.equal([ended("estimate", 0), ended("not-reached", null), ended("reported", 300)], [null, null, 300]);
+  assert.equal([ended("estimate", 20_000, 20_000), ended("not-reached", null, 20_000)], [20_000, 0]);
+  const bundle = { id: "bun_1", index: 2, undo: true };
+  const step = (cost: number | null, before: number | null) => {
+    const data = { event_id: "evt_1", bundle, outcome: "succeeded", cost, at: at(3) } as const;
+    return after(facts.admitted({ bundle, cost: before }), { type: "BundleStepEnded", data }).cost;
+  };
+  assert.equal([step(0, null), step(null, null), step(500, null), step(null, 500)], [null, null, 500, 0]);
+});
+
 test("unknown records, and records of no decided event, change nothing", () => {
   const known = after(facts.admitted());
   assert.equal(after(facts.admitted(), { type: "SomethingLater", data: {} }), known);

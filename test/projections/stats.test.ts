@@ -10,7 +10,7 @@ import { binOf, durationOf, FINE_BITS, sizeOf } from "../../projections/histogra
 import { EVENT_STATUSES } from "../../projections/schemas/events.ts";
 import { stats } from "../../projections/stats.ts";
 import { withZone, zoneAt } from "../../projections/stats-event.ts";
-import { PASSED, PLACES, type StatsBucket } from "../../projections/stats-totals.ts";
+import { PASSED, PLACES, type StatsBucket, UNFINISHED } from "../../projections/stats-totals.ts";
 import { eventLives } from "../support/event-lives.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
@@ -66,6 +66,9 @@ test("every bucket of every history has the numbers, attempts and costs of the e
           bucket.cost ?? 0,
           passed.reduce((sum, event) => sum + (event.cost ?? 0), 0),
         );
+        const costOf = (its: readonly EventDocument[]) => its.reduce((sum, event) => sum + (event.cost ?? 0), 0);
+        assert.is(bucket.reserved ?? 0, costOf(own.filter((event) => UNFINISHED.has(event.status))));
+        assert.is(bucket.spent ?? 0, costOf(passed.filter((event) => !UNFINISHED.has(event.status))));
         assert.is(sizeOf(bucket.latency ?? []), bucket.delivered ?? 0);
       }
       const days = buckets.filter(({ by, step }) => by === "all" && step === "day");

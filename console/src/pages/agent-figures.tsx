@@ -5,7 +5,8 @@ import { type Column, DataTable } from "../../design/table.tsx";
 import { Breaking, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
+import { eventCost } from "./cost-text.ts";
 import {
   AdmittedSum,
   FailedSum,
@@ -22,13 +23,20 @@ import { whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
-const METRICS = "admitted,blocked,held,failed,cost_eur,latency_p50_ms";
+const METRICS = "admitted,blocked,held,failed,spent_eur,reserved_eur,latency_p50_ms";
 const SHOWN_EVENTS = 10;
 const ON_EVENTS = { topic: "events", id: null } as const;
 
-const Sums = ({ stats }: { readonly stats: Stats }) => {
+type SumsProps = {
+  readonly stats: Stats;
+  /** True if its policy sets no cost. */
+  readonly isFree: boolean;
+};
+
+const Sums = ({ stats, isFree }: SumsProps) => {
   const of = (metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
   const href = (metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
+  const [spent, reserved] = [of("spent_eur"), of("reserved_eur")];
   const median = seriesOf(stats, "latency_p50_ms")?.value ?? null;
   return (
     <div class="sums">
@@ -42,7 +50,12 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
         href={href("held")}
       />
       <FailedSum stats={stats} />
-      <Sum name="Cost" value={euro(of("cost_eur"))} below="of what was admitted" href={href("cost_eur")} />
+      <Sum
+        name="Spent"
+        value={isFree && spent === 0 && reserved === 0 ? "No cost" : euro(spent)}
+        below={`${euro(reserved)} reserved for what is not finished`}
+        href={href("spent_eur")}
+      />
       <Sum
         name="Delivery, median"
         value={median === null ? "–" : duration(median)}
@@ -53,8 +66,21 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
   );
 };
 
+type FiguresProps = {
+  readonly id: string;
+  /** Null if it has none. */
+  readonly policyId: string | null;
+  readonly range: string;
+};
+
 /** What it did in a range, each figure with the list that adds up to it. */
-export const AgentFigures = ({ id, range }: { readonly id: string; readonly range: string }) => {
+export const AgentFigures = ({ id, policyId, range }: FiguresProps) => {
+  const policy = useAnswer<AnswerOf<"GET /v1/policies/{id}"> | null>(
+    { key: `policy ${policyId}`, on: { topic: "policies", id: policyId } },
+    () =>
+      policyId === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/policies/{id}", { params: { id: policyId } }),
+  );
+  const isFree = policyId === null || (policy.body !== null && policy.body.cost === undefined);
   const stats = useAnswer<Stats>({ key: `agent ${id} ${range}`, on: ON_EVENTS }, () =>
     call("GET /v1/stats", {
       query: { metric: METRICS, by: "agent", key: id, from: rangeStart(range, Date.now()) ?? "" },
@@ -65,7 +91,13 @@ export const AgentFigures = ({ id, range }: { readonly id: string; readonly rang
       {stats.problem === null ? null : (
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
-      {stats.body === null ? stats.problem === null ? <Loading rows={2} /> : null : <Sums stats={stats.body} />}
+      {stats.body === null ? (
+        stats.problem === null ? (
+          <Loading rows={2} />
+        ) : null
+      ) : (
+        <Sums stats={stats.body} isFree={isFree} />
+      )}
     </Section>
   );
 };
@@ -90,7 +122,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { name: "State", as: "a", show: (row) => <StateMark value={row.status} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
-  { name: "Cost", as: "num hide nw", show: (row) => (row.cost_eur === null ? "–" : euro(row.cost_eur)) },
+  { name: "Cost", as: "num hide nw", show: eventCost },
 ];
 
 /** Its newest requests, and the runs to which they belong. */

@@ -160,7 +160,7 @@ const Shown = ({ agent, range, onDone }: ShownProps) => {
           </p>
         </Note>
       ) : null}
-      <AgentFigures id={id} range={range} />
+      <AgentFigures id={id} policyId={agent.policy_id} range={range} />
       <AgentEvents id={id} />
       <MayDo agent={agent} />
       <AdminsOnly to="change or delete it">

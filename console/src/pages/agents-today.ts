@@ -4,7 +4,11 @@ import { todayQuery } from "./agents-query.ts";
 import { listHref } from "./figures.tsx";
 
 export type Today = {
-  readonly cost: number;
+  readonly spent: number;
+  /** Set aside for what is held or still to be sent. */
+  readonly reserved: number;
+  /** True if the agent's policy sets no cost. */
+  readonly isFree: boolean;
   readonly refused: number;
   /** The list of the refused ones. */
   readonly refusedHref: string;
@@ -32,15 +36,17 @@ export const useToday = (): ByAgent | null => {
     return stats.problem === null && policies.problem === null ? null : () => undefined;
   const isCut = body.series.some(({ rest }) => rest > 0);
   const of = (metric: string, id: string) => body.series.find((it) => it.metric === metric && it.key === id);
-  const budgets = new Map(policies.body.data.map((it) => [it.id, it.budget_eur_day ?? null]));
+  const known = new Map(policies.body.data.map((it) => [it.id, it]));
   return ({ id, policy_id: policy }) =>
     // Of more agents than one answer has, those that cost the least are added up as one.
     isCut && of("cost_eur", id) === undefined
       ? undefined
       : {
-          cost: of("cost_eur", id)?.value ?? 0,
+          spent: of("spent_eur", id)?.value ?? 0,
+          reserved: of("reserved_eur", id)?.value ?? 0,
+          isFree: policy === null || (known.has(policy) && known.get(policy)?.cost === undefined),
           refused: of("blocked", id)?.value ?? 0,
           refusedHref: listHref(of("blocked", id)),
-          budget: policy === null ? null : (budgets.get(policy) ?? null),
+          budget: policy === null ? null : (known.get(policy)?.budget_eur_day ?? null),
         };
 };

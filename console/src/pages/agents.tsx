@@ -12,6 +12,7 @@ import { ActionNew } from "./action-new.tsx";
 import { ActionsList } from "./actions-list.tsx";
 import { AgentTabs } from "./agent-tabs.tsx";
 import { type Today, useToday } from "./agents-today.ts";
+import { spentText } from "./cost-text.ts";
 import { Listing } from "./listing.tsx";
 import { scopeText } from "./scope.ts";
 
@@ -29,12 +30,18 @@ const LastAct = ({ id }: { readonly id: string }) => {
 
 const Cost = ({ today }: { readonly today: Today | undefined }) => {
   if (today === undefined) return <>–</>;
-  const { cost, budget } = today;
-  if (budget === null || budget === 0) return <>{euro(cost)}</>;
+  const { spent, reserved, isFree, budget } = today;
+  if (isFree && spent === 0 && reserved === 0) return <>No cost</>;
+  if (budget === null || budget === 0) return <>{spentText(spent, reserved)}</>;
   return (
     <>
-      {euro(cost)} <span class="quiet">of {euro(budget)}</span>
-      <Gauge parts={[{ kind: "done", part: cost / budget }]} />
+      {spentText(spent, reserved)} <span class="quiet">of {euro(budget)}</span>
+      <Gauge
+        parts={[
+          { kind: "done", part: spent / budget },
+          { kind: "held", part: reserved / budget },
+        ]}
+      />
     </>
   );
 };

@@ -25,14 +25,14 @@ type LeftProps = {
 const COMMENT_MAX = 1_000;
 
 /** Null if no undo was sent, or if what became of it cannot be read; undefined while it is read. */
-const useTried = (event: string | null): UndoTried | null | undefined => {
+const useTried = (event: string | null): (UndoTried & { readonly endpoint: string | null }) | null | undefined => {
   const nameOf = useNames();
   const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `undo ${event}`, on: null }, () =>
     event === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/events/{id}", { params: { id: event } }),
   );
   if (shown.body === null) return event === null || shown.problem !== null ? null : undefined;
   const { endpoint_id: endpoint, attempts, attempts_left_out: leftOut } = shown.body;
-  return { to: (endpoint === null ? null : nameOf(endpoint)) ?? "Its endpoint", attempts, leftOut };
+  return { to: (endpoint === null ? null : nameOf(endpoint)) ?? "Its endpoint", endpoint, attempts, leftOut };
 };
 
 /** A step that a person has to undo by hand; marking it needs a note of how that was done. */
@@ -71,6 +71,11 @@ export const Left = ({ id, step, undoEvent, onDone }: LeftProps) => {
             <button class="btn" type="submit">
               Mark as undone
             </button>
+            {tried === null || tried.endpoint === null ? null : (
+              <a class="btn bare" href={`/endpoints/${encodeURIComponent(tried.endpoint)}`}>
+                Open the endpoint
+              </a>
+            )}
           </div>
         </form>
       ) : (

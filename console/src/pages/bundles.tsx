@@ -61,7 +61,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
   },
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
   { name: "Why", as: "soft why", show: whyOf },
-  { name: "Cost", as: "num hide roomy", show: ({ cost_eur: cost }) => (cost === null ? "–" : euro(cost)) },
+  { name: "Cost", as: "num hide roomy", show: ({ cost_eur: cost }) => (cost === null ? "No cost" : euro(cost)) },
 ];
 
 const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [

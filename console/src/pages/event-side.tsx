@@ -1,4 +1,4 @@
-import { count, counted, duration, euro } from "../../design/format.ts";
+import { count, counted, duration } from "../../design/format.ts";
 import { ProofMark, WordedMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
@@ -12,6 +12,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { numberOf } from "./bundle-words.ts";
+import { eventCost } from "./cost-text.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
 import type { Approval } from "./use-approval.ts";
 import { stoppingGate } from "./why.ts";
@@ -93,7 +94,7 @@ export const Side = ({ event, approval }: { readonly event: Event; readonly appr
             ],
             ["Why", stopped === null ? "" : gateDetail(stopped)],
             ["Approval", approval_id === null ? "" : <DecidedBy id={approval_id} approval={approval} />],
-            ["Cost", event.cost_eur === null ? "No cost" : euro(event.cost_eur)],
+            ["Cost", eventCost(event)],
           ]}
         />
       </Section>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Filter, type FilterValues, faultOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
-import { euro, listTotal } from "../../design/format.ts";
+import { listTotal } from "../../design/format.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
@@ -16,6 +16,7 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { eventCost } from "./cost-text.ts";
 import { isWaiting } from "./endpoint-text.ts";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
@@ -82,7 +83,7 @@ const columns = (
     show: (row) => <StateMark value={row.payload.erased_at === null ? row.status : "erased"} />,
   },
   { name: "Why", as: "soft why", show: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
-  { name: "Cost", as: "num hide nw", show: (row) => (row.cost_eur === null ? "–" : euro(row.cost_eur)) },
+  { name: "Cost", as: "num hide nw", show: eventCost },
   { name: "Attempts", as: "num hide wide", show: (row) => (row.attempt_count === 0 ? "–" : row.attempt_count) },
 ];
 

@@ -16,12 +16,12 @@ type Outcome = {
 
 /** They add up to the first one. */
 const OUTCOMES: readonly Outcome[] = [
-  { name: "Asked", below: "for a person's decision" },
+  { name: "Asked", below: "for a decision; a bundle is one" },
   { name: "Approved", status: "approved,consumed", below: "and sent once", mark: ["delivered", "ok"] },
   { name: "Rejected", status: "rejected", below: "nothing was sent", mark: ["rejected", "refuse"] },
   { name: "Expired", status: "expired", below: "nobody decided in time" },
   { name: "Cancelled", status: "cancelled,void", below: "the request went away" },
-  { name: "Held", status: "pending", below: "still to decide", mark: ["held", "wait"] },
+  { name: "Held", status: "pending", below: "approvals still to decide", mark: ["held", "wait"] },
 ];
 
 /** Every count is a query of its own, so they are read less often than the rest. */

@@ -3,6 +3,7 @@ import { Gauge, GaugeKey } from "../../design/gauge.tsx";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { spentText } from "./cost-text.ts";
 import { BUDGETS_QUERY } from "./overview-query.ts";
 
 type Policies = AnswerOf<"GET /v1/policies">;
@@ -19,8 +20,7 @@ const OneBudget = ({ id, name, budget, ledger: { settled_eur: spent, reserved_eu
     <div class="row">
       <a href={`/policies/${encodeURIComponent(id)}`}>{name}</a>
       <span class="end num">
-        <b>{euro(spent)}</b> <span class="soft">spent, </span>
-        <b>{euro(reserved)}</b> <span class="soft">reserved of {euro(budget)}</span>
+        <b>{spentText(spent, reserved)}</b> <span class="soft">of {euro(budget)}</span>
       </span>
     </div>
     <Gauge

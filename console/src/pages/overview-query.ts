@@ -23,7 +23,7 @@ export const spanIn = (query: Readonly<Record<string, string>>): Span => {
   return { range: null, from, to };
 };
 
-const FIGURES = "admitted,delivered,blocked,held,failed,latency_p50_ms,latency_p99_ms";
+const FIGURES = "admitted,delivered,blocked,held,failed,waiting,latency_p50_ms,latency_p99_ms";
 
 /** Without the entries that are undefined. */
 const given = (query: Readonly<Record<string, string | undefined>>): { readonly from?: string; readonly to?: string } =>

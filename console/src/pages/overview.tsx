@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { count, duration, percent } from "../../design/format.ts";
+import { count, counted, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
@@ -37,7 +37,7 @@ type Endpoint = AnswerOf<"GET /v1/endpoints">["data"][number];
 const Sums = ({ stats }: { readonly stats: Stats }) => {
   const of = (metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
   const href = (metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
-  const delivered = of("delivered");
+  const [delivered, waiting] = [of("delivered"), of("waiting")];
   const median = seriesOf(stats, "latency_p50_ms")?.value ?? null;
   const slow = seriesOf(stats, "latency_p99_ms")?.value ?? null;
   return (
@@ -48,7 +48,7 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
           name="Delivered"
           mark={<Mark name="delivered" role="ok" />}
           value={count(delivered)}
-          below={`${percent(delivered, of("admitted"))} of admitted`}
+          below={`${percent(delivered, of("admitted"))} of admitted${waiting === 0 ? "" : `, ${count(waiting)} ${waiting === 1 ? "waits" : "wait"}`}`}
           href={href("delivered")}
         />
         <RefusedSum stats={stats} />
@@ -56,7 +56,7 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
           name="Held"
           mark={<Mark name="held" role="wait" />}
           value={count(of("held"))}
-          below={waitingForMe.value === 1 ? "1 waits for you" : `${count(waitingForMe.value ?? 0)} wait for you`}
+          below={`requests; ${counted(waitingForMe.value ?? 0, "approval")} ${waitingForMe.value === 1 ? "waits" : "wait"} for you`}
           href={href("held")}
         />
         <FailedSum stats={stats} />

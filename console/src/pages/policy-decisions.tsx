@@ -1,4 +1,3 @@
-import { euro } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
@@ -6,6 +5,7 @@ import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useList } from "../shell/use-list.ts";
+import { eventCost } from "./cost-text.ts";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Version", as: "num hide", show: ({ verdict }) => verdict.policy?.version ?? "–" },
-  { name: "Cost", as: "num hide nw", show: ({ cost_eur: cost }) => (cost === null ? "–" : euro(cost)) },
+  { name: "Cost", as: "num hide nw", show: eventCost },
 ];
 
 /** The events on which the policy decided, newest first. */

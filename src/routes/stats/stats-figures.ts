@@ -1,7 +1,7 @@
 import { eurOf } from "../../../domain/gate/cost.ts";
 import { FINE_BITS, type Histogram, merged, percentile } from "../../../projections/histogram.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
-import { PASSED, type StatsBucket, type StatsBy } from "../../../projections/stats-totals.ts";
+import { PASSED, type StatsBucket, type StatsBy, UNFINISHED } from "../../../projections/stats-totals.ts";
 
 const COUNTED = ["blocked", "held", "delivered", "failed"] as const;
 
@@ -13,6 +13,8 @@ export const METRICS = [
   "latency_p50_ms",
   "latency_p99_ms",
   "cost_eur",
+  "spent_eur",
+  "reserved_eur",
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -21,7 +23,7 @@ const WAITING = ["queued", "delivering", "retrying"] as const;
 
 type Part = Partial<Omit<StatsBucket, "account" | "by" | "key" | "step" | "series" | "at">>;
 
-const SUMMED = [...EVENT_STATUSES, "attempts", "cost"] as const;
+const SUMMED = [...EVENT_STATUSES, "attempts", "cost", "reserved", "spent"] as const;
 
 /** The figures of several buckets as those of one. */
 export const together = (parts: readonly Part[]): Part => {
@@ -43,6 +45,10 @@ export const figureOf = (metric: Metric, part: Part): number | null => {
       return percentile(part.latency ?? [], 0.99, FINE_BITS);
     case "cost_eur":
       return eurOf(part.cost ?? 0);
+    case "spent_eur":
+      return eurOf(part.spent ?? 0);
+    case "reserved_eur":
+      return eurOf(part.reserved ?? 0);
     default:
       return part[metric] ?? 0;
   }
@@ -59,6 +65,8 @@ const STATUSES: Readonly<Record<Metric, string | null>> = {
   latency_p50_ms: "delivered",
   latency_p99_ms: "delivered",
   cost_eur: [...PASSED].join(","),
+  spent_eur: [...PASSED].filter((status) => !UNFINISHED.has(status)).join(","),
+  reserved_eur: [...UNFINISHED].join(","),
 };
 
 const FILTERS: Readonly<Record<StatsBy, string | null>> = {

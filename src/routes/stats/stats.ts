@@ -36,7 +36,8 @@ const QUERY = {
     description:
       `One or several of ${METRICS.join(", ")}, separated by commas. Events are counted by the time at which they were ` +
       "received and by their status now. `admitted` are those that gates and people let through and that were not " +
-      "cancelled; `waiting` are those of them that are still to be sent; `cost_eur` is their cost. A latency is the time from admission, release or replay to delivery, with an error of " +
+      "cancelled; `waiting` are those of them that are still to be sent; `cost_eur` is their cost. `spent_eur` is the cost of those that " +
+      "have ended, `reserved_eur` of those that are held or still to be sent. A latency is the time from admission, release or replay to delivery, with an error of " +
       "at most 3.2 %.",
   },
   by: {

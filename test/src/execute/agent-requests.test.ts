@@ -129,6 +129,34 @@ test("an action's schema and an agent's scope hold even if the policy only obser
   await node.stop();
 });
 
+test("a request outside of the scope is refused alike, whether or not there is such an action", async () => {
+  const world = await agentsWorld();
+  await world.tell({
+    type: "AgentChanged",
+    data: { agent_id: AGENT_ID, changes: { scope: { actions: ["mail.*"] } }, at: world.now() },
+  });
+  const node = await startNode(world);
+  const refused = async (key: string, action: string) => {
+    const { status, body } = await node.execute(key, { action, payload: { order: 1 } });
+    return [status, gatesOf(body)];
+  };
+  assert.equal(await refused("a", "refund.create"), ["out-of-scope", ["scope out-of-scope"]]);
+  assert.equal(await refused("b", "payout.none"), ["out-of-scope", ["scope out-of-scope"]]);
+  assert.equal(await refused("b", "payout.none"), ["out-of-scope", ["scope out-of-scope"]]);
+  assert.is((await node.execute("c", { action: "mail.none" })).status, "unknown-action");
+  const blocked = await world.ofType("EventBlocked");
+  assert.equal(
+    blocked.map(({ data }) => [data.type, data.endpoint_id === null]),
+    [
+      ["refund.create", false],
+      // A refused request may be repeated, and is decided again.
+      ["payout.none", true],
+      ["payout.none", true],
+    ],
+  );
+  await node.stop();
+});
+
 test("a request denied by the loop gate leaves budget and rate unchanged", async () => {
   const world = await agentsWorld({
     budget_eur_day: 100,

@@ -94,7 +94,7 @@ const sumOf = (values: readonly (number | null)[]): number => values.reduce<numb
 const isCost = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
 test("every figure of every history is the count of the list at its address", async () => {
-  const metric = "admitted,blocked,held,delivered,failed,waiting,attempts,cost_eur";
+  const metric = "admitted,blocked,held,delivered,failed,waiting,attempts,cost_eur,spent_eur,reserved_eur";
   await fc.assert(
     fc.asyncProperty(
       eventLives,
@@ -112,7 +112,7 @@ test("every figure of every history is the count of the list at its address", as
           const found = await listed(call, account, list);
           const figure = value ?? 0;
           if (counted === "attempts") assert.is(figure, sumOf(found.map((it) => it.attempt_count)), list);
-          else if (counted === "cost_eur") assert.ok(isCost(figure, sumOf(found.map((it) => it.cost_eur))), list);
+          else if (counted.endsWith("_eur")) assert.ok(isCost(figure, sumOf(found.map((it) => it.cost_eur))), list);
           else assert.is(figure, found.length, `${counted} ${list}`);
           assert.ok(isCost(sumOf(points.map((point) => point.value)), figure));
         }
