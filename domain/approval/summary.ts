@@ -64,3 +64,25 @@ export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): stri
   const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actionsOf(steps)}${finalOf(steps)}`;
   return cost === null ? asked : `${asked}, ${euros(cost)}`;
 };
+
+/** Of more steps than this, only the number is told. */
+const FINAL_NAMED_MAX = 3;
+
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+
+/** Which steps nothing takes back; steps are counted from one. Empty if there are none. */
+const finalSteps = (steps: BundleRequest["steps"]): string => {
+  const final = steps.filter(({ reversibility }) => reversibility === "irreversible");
+  if (final.length === 0) return "";
+  if (final.length > FINAL_NAMED_MAX) return `; ${final.length} of them cannot be undone`;
+  const named = final.map(({ index, action }) => `${index + 1} (${onOneLine(action.name)})`);
+  return `; step${named.length === 1 ? "" : "s"} ${listed(named)} cannot be undone`;
+};
+
+/** The sentence that is decided: `Agent helper asks for "month-end", 50 steps as one; step 50 (mail.send) cannot be undone`. */
+export const bundleTitleOf = ({ origin, name, steps }: Pick<BundleRequest, "origin" | "name" | "steps">): string => {
+  const many = steps.length === 1 ? "1 step" : `${steps.length} steps as one`;
+  const what = name === null ? actionsOf(steps) : `"${onOneLine(name)}"`;
+  return `Agent ${onOneLine(origin.name)} asks for ${what}, ${many}${finalSteps(steps)}`;
+};

@@ -285,6 +285,8 @@ const inBrowser = (binary: string): void => {
     await page.shaped({ width: 360, height: 700 });
     await opened(id);
     await page.shows("A step of it cannot be undone.");
+    const sentence = `Agent helper ${HOSTILE} asks for "month-end", 50 steps as one; step 50 (mail.send) cannot be undone`;
+    assert.is(await page.evaluate("document.getElementById('deed').innerText"), sentence);
     await until("every step is there, and the last is marked", () =>
       page.evaluate<boolean>(`(() => {
         const seen = [...document.querySelectorAll("main :is(li, tr)")].filter((it) => it.checkVisibility());
@@ -294,6 +296,12 @@ const inBrowser = (binary: string): void => {
     );
     assert.ok((await overflow(page)) <= 0);
     await page.shaped({});
+    await page.open(`${program.url}/approvals?for=all`);
+    await until("its row says the same", () =>
+      page.evaluate<boolean>(
+        `document.querySelector('.queue [data-key="${id}"] b')?.innerText === ${JSON.stringify(sentence)}`,
+      ),
+    );
   });
 
   test("the card fits six widths, in two schemes, and axe finds nothing", async () => {

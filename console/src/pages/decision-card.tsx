@@ -22,7 +22,7 @@ import {
   IfYouApprove,
   Lede,
   Steps,
-  titleOf,
+  sentenceOf,
   Votes,
   whyNot,
 } from "./decision-parts.tsx";
@@ -258,10 +258,10 @@ const effectOf = ({ change, bundle_id, endpoint }: Approval, context: Context | 
 const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, onAgain, onReadAgain }: DeedProps) => {
   const { id } = frozen.approval;
   const nameOf = useNames();
-  useCrumbName(isAlone ? titleOf(frozen.approval) : null);
   const context = useAnswer({ key: `${id} ${frozen.approval.shown_digest}`, on: null }, () =>
     call("GET /v1/approvals/{id}/context", { params: { id } }),
   );
+  useCrumbName(isAlone ? sentenceOf(frozen.approval, context.body) : null);
   const [revealed, setRevealed] = useState<Read | null>(null);
   const [fault, setFault] = useState("");
   const [isLate, setIsLate] = useState(false);

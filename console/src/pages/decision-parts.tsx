@@ -35,6 +35,10 @@ export const titleOf = ({ title, action, summary, requested_by: by }: Titled): s
   return by.kind === "agent" ? `Agent ${by.name} asks for ${action}` : `${by.name} sent ${action}`;
 };
 
+/** That of a card; the sentence of a bundle is in what is read beside it. */
+export const sentenceOf = (approval: Approval, context: Pick<Context, "title"> | null): string =>
+  approval.bundle_id !== null && context !== null ? summaryText(context.title) : titleOf(approval);
+
 /** Why this member cannot decide; null if they can. */
 export const whyNot = (
   approval: Approval,
@@ -78,7 +82,7 @@ export const Lede = ({ approval, context }: ShownProps) => {
         ) : null}
       </p>
       <h2 class="bigtitle" id="deed">
-        {titleOf(approval)}
+        {sentenceOf(approval, context)}
       </h2>
       <p class="soft">
         Asked by <Asker by={by} />

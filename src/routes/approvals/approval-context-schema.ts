@@ -49,7 +49,12 @@ export const APPROVAL_CONTEXT: JsonSchema = named(
   object({
     id: text,
     status: { enum: APPROVAL_STATUSES },
-    title: { type: "string", description: "The sentence that is decided; without a template, the summary" },
+    title: {
+      type: "string",
+      description:
+        "The sentence that is decided; without a template, the summary. Of a bundle: what is asked for, in how many steps, and " +
+        "which of them cannot be undone",
+    },
     fields: { ...FIELDS, description: "What is sent, value by value; empty if the payload is gone or is not JSON" },
     fields_left_out: integer,
     run: { type: ["string", "null"], description: "The agent's own id of the task to which the request belongs" },

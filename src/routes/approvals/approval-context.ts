@@ -1,6 +1,7 @@
 import { action as actionDecider } from "../../../domain/action/decider.ts";
 import type { Vote } from "../../../domain/approval/events.ts";
 import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/approval/state.ts";
+import { bundleTitleOf } from "../../../domain/approval/summary.ts";
 import { dayIn } from "../../../domain/calendar.ts";
 import type { Bound, RequestedAction } from "../../../domain/delivery/events.ts";
 import { eurOf, eurOrNull, MICRO_PER_EUR } from "../../../domain/gate/cost.ts";
@@ -207,6 +208,9 @@ const stepsOf = async (deps: ContextDeps, { kind, asked }: ApprovalSubject, titl
     ? null
     : (await stepAnswers(deps.aggregates, asked)).map((step, index) => ({ ...step, title: titles[index] ?? null }));
 
+const bundleTitle = ({ kind, asked }: ApprovalSubject): string | null =>
+  kind === "bundle" && asked !== null ? bundleTitleOf(asked) : null;
+
 /** The reason that came with a change, such as a new version of a policy; null if none did, or once it was decided. */
 const proposalOf = async ({ personal }: ContextDeps, account: string, { kind, state }: ApprovalSubject) => {
   if (kind !== "change" || state.phase !== "held") return null;
@@ -232,7 +236,7 @@ export const context =
     const body = {
       id: approval_id,
       status: summary.status,
-      title: read.title ?? summary.summary,
+      title: read.title ?? bundleTitle(subject) ?? summary.summary,
       fields: read.fields,
       fields_left_out: read.left_out,
       run: subject.asked?.run?.id ?? null,

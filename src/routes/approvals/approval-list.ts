@@ -27,7 +27,10 @@ export const LIST_QUERY = {
     description: "me: those that your approval would help now; all: all that wait; decided: those on which you voted",
   },
   ...ASKED_QUERY,
-  titles: { enum: ["true"], description: "Each approval of an action with a template has its `title`" },
+  titles: {
+    enum: ["true"],
+    description: "Each approval of a bundle, or of an action with a template, has its `title`",
+  },
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 

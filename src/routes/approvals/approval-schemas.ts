@@ -133,7 +133,8 @@ const ofChange = {
 const TITLE = {
   type: "string",
   description:
-    "The sentence that is decided, if `titles` asks for it; what a policy hides from viewers is hidden in it",
+    "The sentence that is decided, if `titles` asks for it; what a policy hides from viewers is hidden in it. Of a bundle: " +
+    "what is asked for, in how many steps, and which of them cannot be undone",
 } satisfies JsonSchema;
 
 export const APPROVAL: JsonSchema = named(

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { approvalOfHeld, approvalOfHeldBundle } from "../../../domain/approval/requested.ts";
-import { bundleSummaryOf, summaryOf } from "../../../domain/approval/summary.ts";
+import { bundleSummaryOf, bundleTitleOf, summaryOf } from "../../../domain/approval/summary.ts";
 import { approvalTerms } from "../../../domain/approval/terms.ts";
 import { allowed, denied } from "../../../domain/gate/verdict.ts";
 import { at, bundleRequest, bundleStep, request, START, heldFor as terms } from "../../support/history.ts";
@@ -134,6 +134,29 @@ test("a bundle's summary cuts no name, counts what is left, and names what canno
     of([...others, last]),
     /^50 actions as one: (warehouse\.reserve\.\d, ){4,6}warehouse\.reserve\.\d and 4\d more; payout\.send cannot be undone$/,
   );
+});
+
+test("the sentence of a bundle says what is asked for, in how many steps, and which cannot be undone", () => {
+  const stepsOf = (count: number, ...final: readonly number[]) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...bundleStep(index),
+      reversibility: final.includes(index) ? ("irreversible" as const) : ("compensable" as const),
+    }));
+  const of = (count: number, ...final: readonly number[]) =>
+    bundleTitleOf({ origin: AGENT, name: "order 17", steps: stepsOf(count, ...final) });
+  const asked = (steps: string) => `Agent refunds asks for "order 17", ${steps}`;
+  assert.is(of(1), asked("1 step"));
+  assert.is(of(2), asked("2 steps as one"));
+  assert.is(of(50, 49), asked("50 steps as one; step 50 (act.49) cannot be undone"));
+  assert.is(of(4, 1, 2, 3), asked("4 steps as one; steps 2 (act.1), 3 (act.2) and 4 (act.3) cannot be undone"));
+  assert.is(of(9, 0, 1, 2, 3), asked("9 steps as one; 4 of them cannot be undone"));
+  assert.is(
+    bundleTitleOf({ origin: AGENT, name: null, steps: stepsOf(2) }),
+    "Agent refunds asks for act.0, act.1, 2 steps as one",
+  );
+  const hostile = bundleTitleOf({ origin: AGENT, name: `a\n${"x".repeat(300)}`, steps: stepsOf(50, 1, 2, 3) });
+  assert.match(hostile, /"a\\u000ax+…"/);
+  assert.ok(hostile.length < 800);
 });
 
 test.run();

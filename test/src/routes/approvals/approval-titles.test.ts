@@ -111,4 +111,26 @@ test("each step of a bundle has its sentence, and an action without a template h
   assert.equal([shown.title, titles], [null, ["Refund €1,240.00 to Hana Weiss", null]]);
 });
 
+test("a bundle has a sentence in the list, in its context and among what needs a person", async () => {
+  const { client, agent, endpoint } = await world();
+  await defineAction(client, "mail.send", endpoint, { reversibility: "irreversible" });
+  const steps = [
+    { action: "refund.create", payload: PAYLOAD },
+    { action: "mail.send", payload: {} },
+  ];
+  const { body } = await agent.bundle("b-1", steps, { name: "order 17", wait_ms: 0 });
+  const named = await read(client, body.approval_id);
+  const sentence = `Agent ${named.requested_by.name} asks for "order 17", 2 steps as one; step 2 (mail.send) cannot be undone`;
+  const listed = () =>
+    until("it is listed", async () => {
+      const { data } = (await client.session("GET", "/v1/approvals?for=all&titles=true")).body;
+      return data.length === 1 ? data[0].title : null;
+    });
+  assert.is(await listed(), sentence);
+  const context = await client.session("GET", `/v1/approvals/${body.approval_id}/context`);
+  assert.is(context.body.title, sentence);
+  const [need] = (await client.session("GET", "/v1/attention")).body.data;
+  assert.is(need.subject.name, sentence);
+});
+
 test.run();
