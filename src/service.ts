@@ -149,13 +149,17 @@ const readingsOf = ({ projector, views, clock, appends }: Foundation, all: Parts
   appends,
 });
 
-const httpOf = (foundation: Foundation, deps: Omit<RoutesDeps, "consoleBundle">): Promise<FastifyInstance> => {
+const httpOf = (
+  foundation: Foundation,
+  deps: Omit<RoutesDeps, "consoleBundle" | "authenticate">,
+): Promise<FastifyInstance> => {
   const { config, clock, provider, publicUrl } = foundation;
   const consoleBundle = readConsoleBundle(config.signup);
+  const authenticate = credentials(foundation);
   return app({
     ...foundation,
-    routes: buildRoutes(foundation, { ...deps, consoleBundle }),
-    authenticate: recordingKeyUses(credentials(foundation), {
+    routes: buildRoutes(foundation, { ...deps, consoleBundle, authenticate }),
+    authenticate: recordingKeyUses(authenticate, {
       ...foundation,
       onError: foundation.errorsOf("accounts", "recording the use of a key"),
     }),

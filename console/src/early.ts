@@ -14,8 +14,8 @@ const roleOf = async (answer: Response): Promise<string> => {
 
 /**
  * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
- * no right to is not asked for, so that waits until it is known who is signed in. Without a session nothing is asked for here: each
- * read would be refused.
+ * no right to is not asked for, so that waits until it is known who is signed in. Without a session that is accepted, nothing is
+ * asked for here: each read would be refused.
  */
 const begin = async (): Promise<void> => {
   const place = placeOfUrl(new URL(location.pathname === "/" ? HOME : location.href, location.href));

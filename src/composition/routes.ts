@@ -8,6 +8,7 @@ import type { AppliedChanges } from "../change-control/held-changes.ts";
 import { references } from "../change-control/references.ts";
 import type { FeedLoop } from "../feed/feed-loop.ts";
 import { definitionRate } from "../gates/definition-rate.ts";
+import type { Authenticate } from "../http/authenticate.ts";
 import { passwordGuesses } from "../http/password-guesses.ts";
 import type { Route } from "../http/route.ts";
 import { providerCatalogue } from "../providers/catalogue.ts";
@@ -69,11 +70,12 @@ export type RoutesDeps = {
   readonly components: readonly Component[];
   readonly startedAt: number;
   readonly consoleBundle: ConsoleBundle;
+  readonly authenticate: Authenticate;
 };
 
 const operations = (
   foundation: Foundation,
-  { parts, feed, startedAt, consoleBundle }: RoutesDeps,
+  { parts, feed, startedAt, consoleBundle, authenticate }: RoutesDeps,
 ): readonly Route[] => {
   const { config, locations, log, positions } = foundation;
   const shownAt = <T extends { readonly position: Position | null }>(progress: T): T => ({
@@ -85,6 +87,7 @@ const operations = (
     commit: config.commit,
     publicUrl: foundation.publicUrl,
     consoleBundle,
+    authenticate,
     startedAt,
     clock: foundation.clock,
     checks: parts.checks("unready"),

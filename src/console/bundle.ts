@@ -54,8 +54,8 @@ export const etagOf = (body: Buffer): string =>
 const TOLD = {
   /** Whether strangers may make an account. */
   signup: ['<meta name="sign-up" content="closed">', '<meta name="sign-up" content="open">'],
-  /** Whether the request brought a session, valid or not: without one, what needs it is not asked for. */
-  session: ['<meta name="session" content="none">', '<meta name="session" content="brought">'],
+  /** Whether the request brought a session that is accepted: without one, what needs it is not asked for. */
+  session: ['<meta name="session" content="none">', '<meta name="session" content="accepted">'],
 } as const;
 
 export const telling = (shell: BundledFile, what: keyof typeof TOLD): BundledFile => {

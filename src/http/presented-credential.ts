@@ -14,8 +14,8 @@ const cookieValues = (header: string, name: string): string[] =>
     .filter((pair) => pair.startsWith(`${name}=`) && pair.length > name.length + 1)
     .map((pair) => pair.slice(name.length + 1));
 
-/** Whether a header `Cookie` brings a session, valid or not. */
-export const bringsSession = (cookie: string): boolean => cookieValues(cookie, SESSION_COOKIE).length > 0;
+/** The token of the session in a header `Cookie`, valid or not; null without one. */
+export const sessionToken = (cookie: string): string | null => cookieValues(cookie, SESSION_COOKIE)[0] ?? null;
 
 export const presentedCredential = (
   rawHeaders: readonly string[],

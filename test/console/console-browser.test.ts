@@ -24,6 +24,11 @@ const inBrowser = (binary: string): void => {
   /** By the name of the field, as people and password managers find it. */
   const write = (name: string, value: string): Promise<void> =>
     page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
+  /** Which addresses of the API the page has asked for. */
+  const calls = async (): Promise<readonly string[]> => {
+    const all = "performance.getEntriesByType('resource').map((it) => new URL(it.name).pathname)";
+    return [...new Set((await page.evaluate<readonly string[]>(all)).filter((it) => it.startsWith("/v1/")))];
+  };
   const pendingApproval = async (): Promise<string> =>
     (await client.call("GET", "/v1/approvals?status=pending")).body.data[0].id;
 
@@ -50,9 +55,7 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/events?status=failed`);
     await page.shows("Sign in");
     assert.equal(await violations(page), []);
-    const asked = "performance.getEntriesByType('resource').map((it) => new URL(it.name).pathname)";
-    const calls = (await page.evaluate<readonly string[]>(asked)).filter((it) => it.startsWith("/v1/"));
-    assert.equal([...new Set(calls)], ["/v1/auth/me"], "a visitor asks for nothing that needs a session");
+    assert.equal(await calls(), ["/v1/auth/me"], "a visitor asks for nothing that needs a session");
     await write("email", WHO.email);
     await write("password", "another password");
     await page.click("Sign in", "form");
@@ -63,6 +66,19 @@ const inBrowser = (binary: string): void => {
     await page.shows("The receiver answered 422");
     assert.is(await page.evaluate("location.pathname + location.search"), "/events?status=failed");
     assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);
+  });
+
+  test("a page that is opened with a session that has ended asks once, and leads to the form", async () => {
+    const { data } = (await client.session("GET", "/v1/auth/sessions")).body;
+    for (const { id, current } of data as readonly { readonly id: string; readonly current: boolean }[])
+      if (!current) assert.is((await client.session("DELETE", `/v1/auth/sessions/${id}`)).status, 204);
+    await page.open(`${program.url}/overview`);
+    await page.shows("Sign in");
+    assert.equal(await calls(), ["/v1/auth/me"]);
+    await write("email", WHO.email);
+    await write("password", WHO.password);
+    await page.click("Sign in", "form");
+    await page.shows("1 approval waits for you.");
   });
 
   test("who has no account makes one where the service lets strangers, and is told what a password lacks", async () => {

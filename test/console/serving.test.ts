@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CONSOLE_ADDRESSES } from "../../src/console/addresses.ts";
 import { bundledFiles, codingFor } from "../../src/console/bundle.ts";
+import type { Authenticate } from "../../src/http/authenticate.ts";
 import { consolePage, consoleRoutes, readConsoleBundle } from "../../src/routes/operations/console.ts";
 import { testApp } from "../support/http-app.ts";
 
@@ -12,7 +13,12 @@ const POLICY =
   "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types countersign";
 const CLOSED = readConsoleBundle("closed");
-const opened = () => testApp(consoleRoutes(CLOSED));
+/** One session is accepted. */
+const AUTHENTICATE: Authenticate = async ({ token }) => {
+  if (token === "the-log-is-away") throw new Error("not connected");
+  return token === "c0mes-back" ? { kind: "key", account: "acc_1", id: "key_1", role: "viewer" } : null;
+};
+const opened = () => testApp(consoleRoutes(CLOSED, AUTHENTICATE));
 
 test("the shell is at exactly its addresses, under the policy, and is asked for again each time", async () => {
   const app = await opened();
@@ -31,7 +37,7 @@ test("the shell is at exactly its addresses, under the policy, and is asked for 
 });
 
 test("a browser that opens an unknown address gets the shell as 404, and a client of the API a problem", async () => {
-  const app = await testApp(consoleRoutes(CLOSED), { unknownPage: consolePage(CLOSED) });
+  const app = await testApp(consoleRoutes(CLOSED, AUTHENTICATE), { unknownPage: consolePage(CLOSED) });
   const html = { accept: "text/html,application/xhtml+xml" };
   const opened = await app.inject({ url: "/overviews", headers: html });
   assert.equal([opened.statusCode, opened.headers["content-security-policy"]], [404, POLICY]);
@@ -83,28 +89,30 @@ test("each client gets the smallest coding that it takes, with the same content"
 });
 
 test("the shell says whether strangers may make an account, in every coding", async () => {
-  const open = await testApp(consoleRoutes(readConsoleBundle("open")));
+  const open = await testApp(consoleRoutes(readConsoleBundle("open"), AUTHENTICATE));
   const headers = { "accept-encoding": "br" };
   const shell = brotliDecompressSync((await open.inject({ url: "/sign-in", headers })).rawPayload).toString();
   assert.match(shell, /name="sign-up" content="open"/);
   assert.match((await (await opened()).inject({ url: "/" })).body, /name="sign-up" content="closed"/);
 });
 
-test("the shell says whether the request brought a session, and is kept apart for both", async () => {
+test("the shell says whether the request brought a session that is accepted, and is kept apart for both", async () => {
   const app = await opened();
   const read = (headers: Record<string, string>) => app.inject({ url: "/overview", headers });
-  const [visitor, cleared, member] = [
-    await read({}),
-    await read({ cookie: "__Host-session=; theme=dark" }),
-    await read({ cookie: "theme=dark; __Host-session=c0mes-back" }),
-  ];
+  const [visitor, member] = [await read({}), await read({ cookie: "theme=dark; __Host-session=c0mes-back" })];
   assert.match(visitor.body, /name="session" content="none"/);
-  assert.is(cleared.body, visitor.body);
-  assert.match(member.body, /name="session" content="brought"/);
+  for (const cookie of ["__Host-session=; theme=dark", "__Host-session=ended"])
+    assert.is((await read({ cookie })).body, visitor.body, cookie);
+  assert.is(
+    (await read({ cookie: "__Host-session=the-log-is-away" })).body,
+    member.body,
+    "the page says what is wrong",
+  );
+  assert.match(member.body, /name="session" content="accepted"/);
   assert.not.match(member.body, /c0mes-back/);
   assert.is(member.headers.vary, "accept-encoding, cookie");
   const kept = String(visitor.headers.etag);
-  const cookie = "__Host-session=unknown";
+  const cookie = "__Host-session=c0mes-back";
   assert.is((await read({ cookie, "if-none-match": kept })).statusCode, 200);
   assert.is((await read({ cookie, "if-none-match": String(member.headers.etag) })).statusCode, 304);
 });

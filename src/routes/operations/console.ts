@@ -1,7 +1,8 @@
 import type { Signup } from "../../config.ts";
 import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
-import { bringsSession } from "../../http/presented-credential.ts";
+import type { Authenticate } from "../../http/authenticate.ts";
+import { sessionToken } from "../../http/presented-credential.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
 import type { UnknownPage } from "../../http/unknown-page.ts";
 import { notFound } from "../../streams/problems.ts";
@@ -27,7 +28,7 @@ const LICENCES = "licences.txt";
 
 const CODINGS = { "accept-encoding": { type: "string", description: "The build made `br` and `gzip`" } } as const;
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
-const COOKIE = { cookie: { type: "string", description: "The shell says whether it has a session" } } as const;
+const COOKIE = { cookie: { type: "string", description: "The shell says whether its session is accepted" } } as const;
 
 const codedFor = (file: BundledFile, acceptEncoding: string | undefined) => {
   const coding = codingFor(acceptEncoding, file);
@@ -44,7 +45,19 @@ type Shell = { readonly file: BundledFile; readonly etag: string };
 
 const shellOf = (file: BundledFile): Shell => ({ file, etag: etagOf(file.plain) });
 
-const shellRoute = (path: string, toVisitor: Shell, toSession: Shell): Route => ({
+type Shells = { readonly toVisitor: Shell; readonly toSession: Shell };
+
+/** True if it cannot be found out: then the page asks, and says what is wrong. */
+const isAccepted = async (authenticate: Authenticate, cookie: string): Promise<boolean> => {
+  const token = sessionToken(cookie);
+  if (token === null) return false;
+  return authenticate({ kind: "session", token }).then(
+    (it) => it !== null,
+    () => true,
+  );
+};
+
+const shellRoute = (path: string, { toVisitor, toSession }: Shells, authenticate: Authenticate): Route => ({
   method: "GET",
   path,
   who: "anyone",
@@ -56,7 +69,7 @@ const shellRoute = (path: string, toVisitor: Shell, toSession: Shell): Route => 
   answers: { 200: { type: "string" }, 304: null },
   produces: "text/html",
   async handle(call) {
-    const { file, etag } = bringsSession(call.headers.cookie ?? "") ? toSession : toVisitor;
+    const { file, etag } = (await isAccepted(authenticate, call.headers.cookie ?? "")) ? toSession : toVisitor;
     const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
     // A proxy that compresses weakens the tag.
     const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
@@ -88,12 +101,12 @@ export const consolePage =
   };
 
 /** The console's shell at exactly its addresses, and the scripts, styles and fonts that it loads. All of it is public. */
-export const consoleRoutes = ({ files, shell }: ConsoleBundle): readonly Route[] => {
+export const consoleRoutes = ({ files, shell }: ConsoleBundle, authenticate: Authenticate): readonly Route[] => {
   const verifier = files.get(VERIFIER);
   if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
-  const [toVisitor, toSession] = [shellOf(shell), shellOf(telling(shell, "session"))];
+  const shells = { toVisitor: shellOf(shell), toSession: shellOf(telling(shell, "session")) };
   return [
-    ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, toVisitor, toSession)),
+    ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shells, authenticate)),
     {
       method: "GET",
       path: `/${VERIFIER}`,

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../../domain/json.ts";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import type { BytesRemoved } from "../../../domain/ports/event-log.ts";
+import type { Authenticate } from "../../http/authenticate.ts";
 import { BYTES_REMOVED, number, object, text } from "../../http/json-schema.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";
@@ -34,6 +35,8 @@ export type OperationsDeps = {
   readonly commit: string;
   readonly publicUrl: () => string;
   readonly consoleBundle: ConsoleBundle;
+  /** For the console's shell, which says whether the reader has a session. */
+  readonly authenticate: Authenticate;
   /** When this process was started, in ms since 1970. */
   readonly startedAt: number;
   readonly clock: Clock;
@@ -173,7 +176,7 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: await describeProcess(deps),
     })),
-    ...consoleRoutes(deps.consoleBundle),
+    ...consoleRoutes(deps.consoleBundle, deps.authenticate),
     ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

@@ -20,6 +20,7 @@ const opened = (deps: Partial<OperationsDeps> = {}) => {
     commit: "abc",
     publicUrl: () => PUBLIC_URL,
     consoleBundle: readConsoleBundle("open"),
+    authenticate: async () => null,
     startedAt,
     clock,
     checks: { log: async () => true, views: async () => true },
