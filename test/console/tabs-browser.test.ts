@@ -369,7 +369,7 @@ const inBrowser = (binary: string): void => {
     assert.is(await comment(), "It is late");
     await undecided(id);
     // The stream is the member's again, so a change is heard.
-    await page.shows("Live");
+    await until("it is connected", () => page.evaluate<boolean>("document.querySelector('.live .bad') === null"));
     await page.click("Reject R");
     await page.click("Reject R");
     await page.shows("Rejected.");
