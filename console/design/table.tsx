@@ -9,6 +9,8 @@ export type Column<T> = {
   readonly show: (row: T) => ComponentChildren;
   /** `num` stands right; `wide` goes below 1280 px, `roomy` between a phone and 1024 px; `c0` is the name; on a phone `a` to `d` place the cell and `hide` removes it. */
   readonly as?: string;
+  /** True if it cannot be hidden, such as the one with the row's link. The first one never can. */
+  readonly isKept?: boolean;
 };
 
 /** The head of the class attribute that a column's heading keeps. */

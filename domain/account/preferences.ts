@@ -10,7 +10,12 @@ export type DisplaySettings = {
   readonly density: (typeof DENSITIES)[number];
   /** Whether single letters are keys (WCAG 2.1.4). */
   readonly letters: boolean;
+  /** Left out if no column is hidden. */
+  readonly hidden_columns?: readonly HiddenColumns[];
 };
+
+/** The columns of one list of the console, by the names that they have there. */
+export type HiddenColumns = { readonly list: string; readonly columns: readonly string[] };
 
 /** A saved view may name people, so records have commitments to views. Null for a member without any. */
 export type Preferences = {

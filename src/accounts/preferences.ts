@@ -1,6 +1,7 @@
 import {
   type DisplaySettings,
   preferences as decider,
+  type HiddenColumns,
   type Preferences,
   type PreferencesOfAccount,
 } from "../../domain/account/preferences.ts";
@@ -14,7 +15,8 @@ import type { Envelope } from "../streams/envelope.ts";
 /** An address of the console under a name. */
 export type SavedView = { readonly name: string; readonly address: string };
 
-export type MemberPreferences = DisplaySettings & {
+export type MemberPreferences = Omit<DisplaySettings, "hidden_columns"> & {
+  readonly hidden_columns: readonly HiddenColumns[];
   readonly version: number;
   readonly personal: readonly SavedView[];
   readonly shared: readonly SavedView[];
@@ -52,12 +54,12 @@ export const preferencesOf = async (
   member: string,
 ): Promise<MemberPreferences> => {
   const own = (await allOf(deps, account)).get(member);
-  if (own === undefined) return { ...DEFAULTS, version: 0, personal: [], shared: [] };
+  if (own === undefined) return { ...DEFAULTS, hidden_columns: [], version: 0, personal: [], shared: [] };
   const [personal, shared] = await Promise.all([
     viewsIn(deps, account, own.personal),
     viewsIn(deps, account, own.shared),
   ]);
-  return { ...own.settings, version: own.version, personal, shared };
+  return { hidden_columns: [], ...own.settings, version: own.version, personal, shared };
 };
 
 /** What other members share; the views of those who have left the account are not among them. */
@@ -74,7 +76,11 @@ export const sharedWith = async (
   return views.flat();
 };
 
-type Wanted = Omit<MemberPreferences, "version"> & { readonly version: number | null };
+/** Without `hidden_columns` these stay as they are. */
+type Wanted = Omit<MemberPreferences, "version" | "hidden_columns"> & {
+  readonly version: number | null;
+  readonly hidden_columns?: readonly HiddenColumns[];
+};
 
 /** The commitment of before if the views are the same; else a new one, which a record has to name. */
 const kept = async (
@@ -96,13 +102,14 @@ const kept = async (
 export const setPreferences = async (
   deps: PreferencesDeps,
   member: string,
-  { personal, shared, version, ...settings }: Wanted,
+  { personal, shared, version, hidden_columns, ...settings }: Wanted,
   envelope: Envelope,
 ): Promise<Handled<PreferencesOfAccount, "changed">> => {
   const { account, at } = envelope;
   const before = (await allOf(deps, account)).get(member);
+  const hidden = hidden_columns ?? before?.settings.hidden_columns ?? [];
   const wanted: Preferences = {
-    settings,
+    settings: hidden.length === 0 ? settings : { ...settings, hidden_columns: hidden },
     personal: await kept(deps, envelope, before?.personal ?? null, personal),
     shared: await kept(deps, envelope, before?.shared ?? null, shared),
   };

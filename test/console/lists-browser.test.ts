@@ -155,6 +155,50 @@ const inBrowser = (binary: string): void => {
     await page.shows("Save this view…");
   });
 
+  test("a column is hidden and shown again by keyboard, and the choice stays the member's", async () => {
+    const headings = (): Promise<readonly string[]> =>
+      page.evaluate<readonly string[]>("[...document.querySelectorAll('main thead th')].map((it) => it.innerText)");
+    const isShown = (name: string, is: boolean): Promise<unknown> =>
+      until(`${name} is ${is ? "shown" : "hidden"}`, async () => (await headings()).includes(name) === is);
+    const toggle = (name: string): Promise<unknown> =>
+      page.evaluate(
+        `[...document.querySelectorAll("dialog label")].find((it) => it.innerText.trim() === "${name}").querySelector("input").click()`,
+      );
+    await page.shaped({ width: 1_440 });
+    await page.open(`${program.url}/events`);
+    await isShown("Cost", true);
+    await page.evaluate(
+      "[...document.querySelectorAll('main button')].find((it) => it.innerText === 'Columns').focus()",
+    );
+    await page.key("Enter");
+    await page.shows("Show all");
+    const fixed =
+      "[...document.querySelectorAll('dialog input[disabled]')].map((it) => it.parentElement.innerText.trim())";
+    assert.equal(await page.evaluate(fixed), ["Received", "Event"]);
+    await toggle("Cost");
+    await isShown("Cost", false);
+    for (const [width, dark] of [
+      [1_440, false],
+      [390, true],
+    ] as const) {
+      await page.shaped({ width, dark });
+      assert.equal(await violations(page), [], `${width} dark: ${dark}`);
+    }
+    await page.shaped({ width: 1_440 });
+    await page.key("Escape");
+    await until("the focus is on the button again", () =>
+      page.evaluate<boolean>("document.activeElement?.innerText === 'Columns'"),
+    );
+    await page.open(`${program.url}/events`);
+    await isShown("Cost", false);
+    assert.equal(await violations(page), []);
+    await page.click("Columns");
+    await page.click("Show all", "dialog");
+    await isShown("Cost", true);
+    await page.click("Close", "dialog");
+    await page.shaped({});
+  });
+
   test("rows are selected by x and by their boxes; a replay of them begins with its plan, and does what it says", async () => {
     await page.open(`${program.url}/events`);
     await page.shows(FORMULA);

@@ -16,6 +16,7 @@ import { type Coverage, proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { useList } from "../shell/use-list.ts";
 import { Keep } from "./audit-keep.tsx";
 import { queryOf } from "./audit-query.ts";
+import { useColumns } from "./columns.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { ProofPanel } from "./proof-panel.tsx";
@@ -113,7 +114,7 @@ const columns = ({ here, nameOf, coverage }: ColumnsProps): readonly Column<Row>
       );
     },
   },
-  { name: "What", show: (row) => <Told row={row} nameOf={nameOf} href={here(row.index)} /> },
+  { name: "What", as: "told", isKept: true, show: (row) => <Told row={row} nameOf={nameOf} href={here(row.index)} /> },
   { name: "State", as: "d", show: (row) => <ProofMark value={proofOf(row, coverage)} /> },
 ];
 
@@ -209,6 +210,7 @@ const Records = ({ params, query }: PageProps) => {
   const open = rows.find(({ index }) => index === selected);
   const [isExporting, setExporting] = useState(false);
   const here = (index: number): string => hrefOf(`/audit/${index}`, set);
+  const { shown, menu } = useColumns("Audit", columns({ here, nameOf, coverage }));
   const change = (values: FilterValues): void => go(hrefOf("/audit", { ...set, ...values }), { isReplaced: true });
   return (
     <>
@@ -221,10 +223,13 @@ const Records = ({ params, query }: PageProps) => {
           </>
         }
         acts={
-          <button class="btn" type="button" onClick={() => setExporting(true)}>
-            <Icon name="down" small />
-            Export…
-          </button>
+          <>
+            {menu}
+            <button class="btn" type="button" onClick={() => setExporting(true)}>
+              <Icon name="down" small />
+              Export…
+            </button>
+          </>
         }
       />
       <div class="stack tight">
@@ -264,7 +269,7 @@ const Records = ({ params, query }: PageProps) => {
             <WholeLists.Provider value={isReturning || selected !== null}>
               <DataTable
                 caption={`Records, ${isOldestFirst ? "oldest" : "newest"} first`}
-                columns={columns({ here, nameOf, coverage })}
+                columns={shown}
                 rows={rows}
                 keyOf={({ index }) => String(index)}
                 selected={selected === null ? undefined : String(selected)}

@@ -16,6 +16,7 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { useColumns } from "./columns.tsx";
 import { eventCost } from "./cost-text.ts";
 import { isWaiting } from "./endpoint-text.ts";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
@@ -65,6 +66,7 @@ const columns = (
   {
     name: "Event",
     as: "c0",
+    isKept: true,
     show: (row) => (
       <>
         <a class="name" href={selected(row.id)}>
@@ -205,6 +207,10 @@ const Events = ({ query }: PageProps) => {
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
   const plan = whyNotAdmin() === null ? planOfList(query) : null;
+  const { shown, menu } = useColumns(
+    "Events",
+    columns(name, (id) => `/events/${encodeURIComponent(id)}`, stoppedOf),
+  );
   const isWrong = filters().some((it) => faultOf(it, query) !== null);
   return (
     <>
@@ -217,6 +223,7 @@ const Events = ({ query }: PageProps) => {
                 Replay all that match…
               </a>
             )}
+            {menu}
             <button class="btn" type="button" onClick={() => setExporting("filter")}>
               <Icon name="down" small />
               Export
@@ -262,7 +269,7 @@ const Events = ({ query }: PageProps) => {
           {isLoaded ? (
             <DataTable
               caption="Events, newest first"
-              columns={columns(name, (id) => `/events/${encodeURIComponent(id)}`, stoppedOf)}
+              columns={shown}
               rows={state.rows}
               keyOf={(row) => row.id}
               selected={query.at}

@@ -10,6 +10,7 @@ import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { useColumns } from "./columns.tsx";
 import { Export, type ExportProps } from "./export.tsx";
 
 /** "add a source" of the label "Add a source". */
@@ -43,6 +44,7 @@ export const Listing = <Row,>({
 }: ListingProps<Row>) => {
   const { state, isLoaded, isLoading, problem, since } = list;
   const what = title.toLowerCase();
+  const { shown, menu } = useColumns(title, columns);
   const [isExporting, setExporting] = useState(false);
   const begin =
     make === undefined ? undefined : whyNotAdmin() !== null ? (
@@ -61,6 +63,7 @@ export const Listing = <Row,>({
         acts={
           isEmpty ? undefined : (
             <>
+              {menu}
               {exported === undefined ? null : (
                 <button class="btn" type="button" onClick={() => setExporting(true)}>
                   <Icon name="down" small />
@@ -84,7 +87,7 @@ export const Listing = <Row,>({
           {isLoaded ? (
             <DataTable
               caption={title}
-              columns={columns}
+              columns={shown}
               rows={state.rows}
               keyOf={keyOf}
               isLeft={(row) => state.left.has(keyOf(row))}

@@ -4,7 +4,7 @@ import { type AnswerOf, call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
 
 export type Preferences = AnswerOf<"GET /v1/members/me/preferences">;
-type Settings = Pick<Preferences, "scheme" | "density" | "letters" | "views">;
+type Settings = Pick<Preferences, "scheme" | "density" | "letters" | "views" | "hidden_columns">;
 type Change = Partial<Settings> | ((before: Preferences) => Partial<Settings>);
 
 /** What the member has chosen; null until it was read. */
@@ -46,8 +46,8 @@ export const readPreferences = async (): Promise<Answered<Preferences>> => {
 const changed = async (to: Change): Promise<Answered<Preferences>> => {
   const read = await readPreferences();
   if (!read.ok) return read;
-  const { scheme, density, letters, views, version } = read.body;
-  const body = { scheme, density, letters, views, version, ...(typeof to === "function" ? to(read.body) : to) };
+  const { shared_views: _, ...own } = read.body;
+  const body = { ...own, ...(typeof to === "function" ? to(read.body) : to) };
   const answer = await call("PUT /v1/members/me/preferences", { body });
   if (answer.ok) preferences.value = answer.body;
   return answer;

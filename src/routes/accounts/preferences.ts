@@ -39,6 +39,23 @@ const SETTINGS = {
   letters: { type: "boolean", description: "Single letters are keys of the console" },
 } as const;
 
+const LISTS_MAX = 50;
+const COLUMNS_MAX = 20;
+const HIDDEN_COLUMNS = {
+  type: "array",
+  maxItems: LISTS_MAX,
+  items: {
+    type: "object",
+    required: ["list", "columns"],
+    additionalProperties: false,
+    properties: {
+      list: { ...nonBlank(NAME_MAX) },
+      columns: { type: "array", items: { ...nonBlank(NAME_MAX) }, maxItems: COLUMNS_MAX },
+    },
+  },
+  description: "Columns of the console's lists, by their names there. Left out: they stay as they are",
+} as const satisfies JsonSchema;
+
 const BODY = named("PreferenceChanges", {
   type: "object",
   required: ["scheme", "density", "letters", "views"],
@@ -46,6 +63,7 @@ const BODY = named("PreferenceChanges", {
   properties: {
     ...SETTINGS,
     views: { type: "array", items: VIEW, maxItems: VIEWS_MAX },
+    hidden_columns: HIDDEN_COLUMNS,
     version: {
       type: "integer",
       minimum: 0,
@@ -67,6 +85,11 @@ const PREFERENCES = named(
   object({
     version: { ...integer, description: "0 before the first change" },
     ...SETTINGS,
+    hidden_columns: {
+      type: "array",
+      items: object({ list: text, columns: { type: "array", items: text } }),
+      description: "Columns of the console's lists that the member does not want to see",
+    },
     views: { type: "array", items: object({ name: text, address: text, shared: { type: "boolean" } }) },
     shared_views: {
       type: "array",

@@ -83,6 +83,7 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
     density: "comfortable",
     letters: true,
     version: 0,
+    hidden_columns: [{ list: "Events", columns: ["Cost"] }],
     views: [],
     shared_views: [],
   },

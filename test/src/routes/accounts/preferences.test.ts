@@ -36,14 +36,22 @@ const world = async () => {
 
 test("a member's settings and views are theirs, on every node; shared views are seen by the account's members alone", async () => {
   const { owner, get, put, viewerGets } = await world();
-  const none = { version: 0, scheme: "system", density: "comfortable", letters: true, views: [], shared_views: [] };
+  const none = {
+    version: 0,
+    scheme: "system",
+    density: "comfortable",
+    letters: true,
+    hidden_columns: [],
+    views: [],
+    shared_views: [],
+  };
   assert.equal(await get(), none);
   const views = [
     { ...FAILED, shared: false },
     { name: "Held", address: "/approvals?for=all", shared: true },
   ];
   const done = await put({ ...DARK, views });
-  assert.equal([done.status, done.body], [200, { ...DARK, version: 1, views, shared_views: [] }]);
+  assert.equal([done.status, done.body], [200, { ...DARK, version: 1, hidden_columns: [], views, shared_views: [] }]);
   assert.equal(await get(), done.body);
   const { by, ...shared } = (await viewerGets()).shared_views[0];
   assert.equal(shared, { name: "Held", address: "/approvals?for=all" });
@@ -52,6 +60,17 @@ test("a member's settings and views are theirs, on every node; shared views are 
   const stranger = await signUp(nodes[0].base);
   assert.equal((await stranger.session("GET", PATH)).body, none);
   assert.is((await owner.call("GET", PATH)).status, 403, "a key has no preferences");
+});
+
+test("hidden columns are kept, stay where a change leaves them out, and are shown again", async () => {
+  const { get, put } = await world();
+  const hidden_columns = [{ list: "Events", columns: ["Cost", "Attempts"] }];
+  assert.equal((await put({ ...DARK, views: [], hidden_columns })).body.hidden_columns, hidden_columns);
+  assert.equal((await put({ ...DARK, letters: true, views: [] })).body.hidden_columns, hidden_columns);
+  assert.equal((await get()).hidden_columns, hidden_columns);
+  assert.equal((await put({ ...DARK, views: [], hidden_columns: [] })).body.hidden_columns, []);
+  const unnamed = [{ list: " ", columns: ["Cost"] }];
+  assert.is((await put({ ...DARK, views: [], hidden_columns: unnamed })).status, 400);
 });
 
 test("a change that did not see another tab's is refused, and of two at once on two nodes one holds", async () => {
