@@ -7,6 +7,7 @@ import {
   reasonText,
   type Sent,
   type Step,
+  shownState,
   stepStages,
   turnedAt,
   whatItDid,
@@ -53,6 +54,14 @@ test("a step that waits for an endpoint says which, and one that is being sent s
   );
   assert.is(whatItDid(running, "bank", { ...sent, status: "delivering" }, stopped), "It is being sent to bank");
   assert.is(whatItDid(running, "bank", { ...sent, status: "queued" }, null), "It is being sent to bank");
+});
+
+test("a step is held only with its bundle; in a running one it waits for its turn", () => {
+  const pending = step({ status: "pending", event_id: null });
+  assert.equal([shownState("held", pending), shownState("running", pending)], ["pending", "queued"]);
+  assert.is(shownState("running", step({ status: "running" })), "running");
+  const stages = stepStages([pending], () => undefined, { now: START, bundle: "running" });
+  assert.is(stages[0]?.state, "queued");
 });
 
 test("how a step is undone is told as it came out", () => {
@@ -119,7 +128,10 @@ test("a step and its undo are two bars of one row, and a step that never came ha
     step({ index: 1, status: "failed", times: { ...NEVER, started_at: at(1), ended_at: at(4) } }),
     step({ index: 2, status: "skipped", reversibility: "irreversible", compensation: null, event_id: null }),
   ];
-  const [first, second, third] = stepStages(steps, (id) => (id === null ? undefined : failed), START + 9_000);
+  const [first, second, third] = stepStages(steps, (id) => (id === null ? undefined : failed), {
+    now: START + 9_000,
+    bundle: "rolled_back",
+  });
   assert.equal([first?.start, first?.end, first?.took], [START, START + 1_000, "1 s, 1 s"]);
   assert.equal([first?.undo?.start, first?.undo?.note], [START + 5_000, "undone"]);
   assert.equal([second?.name, second?.note, second?.took], ["2 payout.send", "HTTP 409", "3 s"]);

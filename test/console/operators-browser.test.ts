@@ -60,7 +60,11 @@ const inBrowser = (binary: string): void => {
     failed = sent[0] ?? "";
     await eventIs(failed, "failed");
     waiting = (await source.send("waits")).body.event_id;
-    const asked = await agent.bundle("b", [{ action: "stock.move", payload: { order: 1 } }], { name: "stock-count" });
+    const asked = await agent.bundle(
+      "b",
+      [1, 2].map((order) => ({ action: "stock.move", payload: { order } })),
+      { name: "stock-count" },
+    );
     bundle = asked.body.id ?? asked.body.bundle_id;
     await until("both wait", async () => (await health()).queued === 2);
     await openSignedIn(page, program.url, { who: ANA, path: "/overview" });
@@ -109,6 +113,8 @@ const inBrowser = (binary: string): void => {
     await reads(/Step 1 \(stock\.move\) waits\. It waits for erp-bridge, whose circuit has been open since/);
     await reads(/What each step did[\s\S]+It waits for erp-bridge, whose circuit is open/);
     await page.hides("It is being sent");
+    // The second step waits for its turn, not for a person.
+    await page.hides("Held");
   });
 
   test("the overview says when the endpoint is probed next", async () => {

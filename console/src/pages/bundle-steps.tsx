@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { counted, duration, euro, exactClock } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
@@ -8,7 +9,16 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
-import { howUndone, isHeldUp, numberOf, type Sent, stepStages, turnedAt, whatItDid } from "./bundle-words.ts";
+import {
+  howUndone,
+  isHeldUp,
+  numberOf,
+  type Sent,
+  shownState,
+  stepStages,
+  turnedAt,
+  whatItDid,
+} from "./bundle-words.ts";
 import { waitParts } from "./endpoint-text.ts";
 import { message } from "./message.ts";
 import { MessageText } from "./message-text.tsx";
@@ -41,9 +51,11 @@ type ColumnsProps = {
   readonly sentAs: SentAs;
   readonly nameOf: (id: string | null) => string | null;
   readonly stoppedOf: ReturnType<typeof useStopped>;
+  /** Of the bundle. */
+  readonly status: string;
 };
 
-const columns = ({ sentAs, nameOf, stoppedOf }: ColumnsProps): readonly Column<Step>[] => [
+const columns = ({ sentAs, nameOf, stoppedOf, status }: ColumnsProps): readonly Column<Step>[] => [
   { name: "Step", as: "hide", show: numberOf },
   {
     name: "Action",
@@ -75,7 +87,7 @@ const columns = ({ sentAs, nameOf, stoppedOf }: ColumnsProps): readonly Column<S
       </>
     ),
   },
-  { name: "State", as: "b", show: ({ status }) => <StateMark value={status} /> },
+  { name: "State", as: "b", show: (step) => <StateMark value={shownState(status, step)} /> },
   {
     name: "How it is undone",
     as: "soft",
@@ -101,8 +113,13 @@ const columns = ({ sentAs, nameOf, stoppedOf }: ColumnsProps): readonly Column<S
   },
 ];
 
-/** What was done and undone, to scale, and step by step. */
-export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
+type StepsProps = {
+  readonly bundle: Bundle /** Stands below what needs an act. */;
+  readonly children: ComponentChildren;
+};
+
+/** What holds it up, what was done and undone, to scale, and step by step. */
+export const Steps = ({ bundle, children }: StepsProps) => {
   const nameOf = useNames();
   const { steps, status } = bundle;
   const sentAs = useSent(bundle);
@@ -110,7 +127,10 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
   const stoppedOf = useStopped(running !== undefined);
   const stopped = stoppedOf(running?.endpoint_id);
   const moment = GOING_ON.includes(status) ? now.value : Date.parse(bundle.ended_at ?? bundle.created_at);
-  const stages = useMemo(() => stepStages(steps, sentAs, moment), [steps, sentAs, moment]);
+  const stages = useMemo(
+    () => stepStages(steps, sentAs, { now: moment, bundle: status }),
+    [steps, sentAs, moment, status],
+  );
   const isBegun = stages.some(({ isAbsent }) => isAbsent !== true);
   const begin = Math.min(...stages.map(({ start }) => start));
   const end = Math.max(...stages.map((it) => Math.max(it.end, it.undo?.end ?? 0)));
@@ -134,6 +154,7 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
           </div>
         </Note>
       )}
+      {children}
       {isBegun ? (
         <Section
           title="Steps, to scale"
@@ -168,7 +189,7 @@ export const Steps = ({ bundle }: { readonly bundle: Bundle }) => {
       <Section title="What each step did" beside={<span class="meta">{counted(steps.length, "step")}</span>}>
         <DataTable
           caption="Steps in their order"
-          columns={columns({ sentAs, nameOf, stoppedOf })}
+          columns={columns({ sentAs, nameOf, stoppedOf, status })}
           rows={steps}
           keyOf={({ index }) => String(index)}
           as="folio"

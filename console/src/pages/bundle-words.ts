@@ -88,6 +88,10 @@ const CANNOT = "It cannot be undone";
 const failureOf = ({ refusal }: Step, sent: Sent | undefined): string | null =>
   refusal?.detail ?? sent?.failure?.detail ?? null;
 
+/** Only the steps of a bundle that people decide on are held; those of a running one have not come to their turn. */
+export const shownState = (bundle: string, { status }: Pick<Step, "status">): string =>
+  status === "pending" && bundle !== "held" ? "queued" : status;
+
 /** True if the step's event is not being sent just now. */
 export const isHeldUp = ({ status }: Pick<Step, "status">, sent: Sent | undefined): boolean =>
   status === "running" && isWaiting(sent?.status);
@@ -160,7 +164,7 @@ const tookOf = (step: Step, now: number): string => {
 export const stepStages = (
   steps: readonly Step[],
   sentAs: (id: string | null) => Sent | undefined,
-  now: number,
+  { now, bundle }: { readonly now: number /** Its status. */; readonly bundle: string },
 ): readonly ShownStage[] => {
   const first = steps.flatMap(({ times: it }) => at(it?.started_at) ?? []).reduce((a, b) => Math.min(a, b), now);
   return steps.map((step) => {
@@ -168,7 +172,11 @@ export const stepStages = (
     const start = at(step.times?.started_at);
     const shared = { name: `${numberOf(step)} ${step.action}`, isWait: false, took: tookOf(step, now) };
     if (start === null)
-      return { ...shared, start: first, end: first, state: step.status, isAbsent: true, note: absentNote(step, sent) };
+      return {
+        ...shared,
+        ...{ start: first, end: first, state: shownState(bundle, step) },
+        ...{ isAbsent: true, note: absentNote(step, sent) },
+      };
     const note = noteOf(step, sent);
     return {
       ...shared,

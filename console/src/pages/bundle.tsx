@@ -98,15 +98,16 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           <p>{reasonText(reason)}</p>
         </Note>
       )}
-      {irreversible.length === 0 ? null : (
-        <Note role="wait">
-          <p>
-            {counted(irreversible.length, "step")} cannot be undone:{" "}
-            {irreversible.map((step) => `${numberOf(step)}, ${step.action}`).join("; ")}.
-          </p>
-        </Note>
-      )}
-      <Steps bundle={bundle} />
+      <Steps bundle={bundle}>
+        {irreversible.length === 0 ? null : (
+          <Note role="wait">
+            <p>
+              {counted(irreversible.length, "step")} cannot be undone:{" "}
+              {irreversible.map((step) => `${numberOf(step)}, ${step.action}`).join("; ")}.
+            </p>
+          </Note>
+        )}
+      </Steps>
       <Decided bundle={bundle} />
     </>
   );
