@@ -50,21 +50,6 @@ const actionsOf = (steps: AskedAsOne["steps"]): string => {
   return `${shown.join(", ")}${left === 0 ? "" : ` and ${left} more`}`;
 };
 
-/** What cannot be undone is always named: it may be the last of many steps. */
-const finalOf = (steps: AskedAsOne["steps"]): string => {
-  const names = new Set(
-    steps.filter(({ reversibility }) => reversibility === "irreversible").map(({ action }) => onOneLine(action.name)),
-  );
-  return names.size === 0 ? "" : `; ${[...names].join(", ")} cannot be undone`;
-};
-
-export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): string => {
-  const title = name === null ? "" : ` ("${onOneLine(name)}")`;
-  const many = steps.length === 1 ? "1 action" : `${steps.length} actions`;
-  const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actionsOf(steps)}${finalOf(steps)}`;
-  return cost === null ? asked : `${asked}, ${euros(cost)}`;
-};
-
 /** Of more steps than this, only the number is told. */
 const FINAL_NAMED_MAX = 3;
 
@@ -78,6 +63,13 @@ const finalSteps = (steps: BundleRequest["steps"]): string => {
   if (final.length > FINAL_NAMED_MAX) return `; ${final.length} of them cannot be undone`;
   const named = final.map(({ index, action }) => `${index + 1} (${onOneLine(action.name)})`);
   return `; step${named.length === 1 ? "" : "s"} ${listed(named)} cannot be undone`;
+};
+
+export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): string => {
+  const title = name === null ? "" : ` ("${onOneLine(name)}")`;
+  const many = steps.length === 1 ? "1 action" : `${steps.length} actions`;
+  const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actionsOf(steps)}${finalSteps(steps)}`;
+  return cost === null ? asked : `${asked}, ${euros(cost)}`;
 };
 
 /** The sentence that is decided: `Agent helper asks for "month-end", 50 steps as one; step 50 (mail.send) cannot be undone`. */

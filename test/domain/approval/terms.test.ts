@@ -127,12 +127,12 @@ test("a bundle's summary cuts no name, counts what is left, and names what canno
   const last = named(49, "payout.send", { reversibility: "irreversible" });
   assert.is(
     of([...moves, named(48, "mail.send"), last]),
-    "50 actions as one: 48 × stock.move, mail.send, payout.send; payout.send cannot be undone",
+    "50 actions as one: 48 × stock.move, mail.send, payout.send; step 50 (payout.send) cannot be undone",
   );
   const others = Array.from({ length: 49 }, (_, index) => named(index, `warehouse.reserve.${index}`));
   assert.match(
     of([...others, last]),
-    /^50 actions as one: (warehouse\.reserve\.\d, ){4,6}warehouse\.reserve\.\d and 4\d more; payout\.send cannot be undone$/,
+    /^50 actions as one: (warehouse\.reserve\.\d, ){4,6}warehouse\.reserve\.\d and 4\d more; step 50 \(payout\.send\) cannot be undone$/,
   );
 });
 
