@@ -84,7 +84,7 @@ const columns = (onGone: () => void): readonly Column<Key>[] => [
     as: "soft",
     show: ({ last_used_at: at }) => (
       <>
-        <span class="phone">Last used: </span>
+        <span class="phone">{at === null ? "Used " : "Last used "}</span>
         {typeof at === "string" ? <UsedOn at={at} /> : "never"}
       </>
     ),
