@@ -88,13 +88,18 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const isOpenedInBrowser = ({ method, url, headers }: FastifyRequest): boolean =>
   method === "GET" && !url.startsWith("/v1/") && (headers.accept ?? "").includes("text/html");
 
+/** The shell for a person whose address no route has; false for all others. */
+const isAnsweredByPage = (request: FastifyRequest, reply: FastifyReply, page: UnknownPage | undefined): boolean => {
+  if (page === undefined || !isOpenedInBrowser(request)) return false;
+  const { headers, body } = page(request.headers["accept-encoding"]);
+  reply.code(NOT_FOUND).headers(headers).send(body);
+  return true;
+};
+
 const answerUnrouted = (request: FastifyRequest, reply: FastifyReply, page?: UnknownPage): FastifyReply => {
   const [url = "/"] = request.url.split("?");
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
-  if (allowed.length === 0 && page !== undefined && isOpenedInBrowser(request)) {
-    const { headers, body } = page(request.headers["accept-encoding"]);
-    return reply.code(NOT_FOUND).headers(headers).send(body);
-  }
+  if (allowed.length === 0 && isAnsweredByPage(request, reply, page)) return reply;
   if (allowed.length === 0) return sendProblem(request, reply, notFound());
   reply.header("allow", allowed.join(", "));
   return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
@@ -102,6 +107,8 @@ const answerUnrouted = (request: FastifyRequest, reply: FastifyReply, page?: Unk
 
 /** Fastify's error for a QUERY request without a content type, which it raises before it looks for a route. */
 const QUERY_WITHOUT_TYPE = "FST_ERR_ROUTE_MISSING_CONTENT_TYPE";
+/** Fastify's errors for addresses that it looks up no route for: a part is too long, or its encoding is broken. */
+const UNROUTABLE: ReadonlySet<unknown> = new Set(["FST_ERR_MAX_PARAM_LENGTH", "FST_ERR_BAD_URL"]);
 
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   if (error instanceof Error && "code" in error && error.code === QUERY_WITHOUT_TYPE) {
@@ -141,6 +148,7 @@ const serverOptions = (deps: AppDeps, { limits, answers, trust }: ServerParts): 
   // Fastify sends these answers without calling the hooks that add the headers.
   frameworkErrors: (error, request, reply) => {
     reply.headers(answers.headers());
+    if (UNROUTABLE.has(error.code) && isAnsweredByPage(request, reply, deps.unknownPage)) return;
     answerError(error, request, reply);
   },
 });

@@ -42,6 +42,11 @@ test("a browser that opens an unknown address gets the shell as 404, and a clien
   const opened = await app.inject({ url: "/overviews", headers: html });
   assert.equal([opened.statusCode, opened.headers["content-security-policy"]], [404, POLICY]);
   assert.is(opened.body, (await app.inject({ url: "/overview" })).body);
+  for (const url of [`/events/${"x".repeat(300)}`, "/agents/actions/%FF"]) {
+    const { statusCode, body } = await app.inject({ url, headers: html });
+    assert.equal([statusCode, body], [404, opened.body], url);
+    assert.is((await app.inject({ url })).json().type.startsWith("/problems/"), true, url);
+  }
   for (const [method, url, headers] of [
     ["GET", "/overviews", {}],
     ["POST", "/overviews", html],
