@@ -14,7 +14,14 @@ export type AttemptsBucket = {
   readonly duration: Histogram;
 };
 
-export type LastFailure = { readonly at: string; readonly kind: Failure["kind"]; readonly status_code: number | null };
+export type LastFailure = {
+  readonly at: string;
+  readonly kind: Failure["kind"];
+  readonly status_code: number | null;
+  readonly event_id: string;
+  /** The number of the attempt among those of its event, from 1. */
+  readonly attempt: number;
+};
 
 /** While the circuit is closed, `since` and `next_probe_at` are null. */
 export type CircuitDocument = {
@@ -194,11 +201,11 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
         buckets: withAttempt(document.buckets, event.data, true),
       };
     case "AttemptFailed": {
-      const { at, failure, status_code } = event.data;
+      const { at, failure, status_code, event_id, number: attempt } = event.data;
       return {
         ...document,
         consecutive_failures: document.consecutive_failures + 1,
-        last_failure: { at, kind: failure.kind, status_code },
+        last_failure: { at, kind: failure.kind, status_code, event_id, attempt },
         buckets: withAttempt(document.buckets, event.data, false),
       };
     }
@@ -232,7 +239,7 @@ const endpointOf = (event: RecordedEvent): string | null => {
 /** Every attempt writes its endpoint's document, so documents are small. A deleted endpoint's stays for its events. */
 export const endpoints: Projection<EndpointDocument> = {
   schema: {
-    name: "endpoints.v2",
+    name: "endpoints.v3",
     fields: { account: "text", deleted: "number", created_at: "text" },
     indexes: [["account", "deleted", "created_at"]],
   },

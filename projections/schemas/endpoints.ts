@@ -7,6 +7,8 @@ const LAST_FAILURE = closed<LastFailure>("The last attempt that failed.", {
   at: time("When it ended."),
   kind: FAILURE_KIND,
   status_code: orNull({ type: "integer", description: "The HTTP status of the answer." }, "there was no answer."),
+  event_id: text("The event that was sent."),
+  attempt: count("The number of the attempt among those of its event, from 1."),
 });
 
 const BUCKET = closed<AttemptsBucket>("The attempts that ended within five minutes.", {
@@ -31,7 +33,7 @@ const CIRCUIT = closed<CircuitDocument>("The state of its deliveries.", {
 });
 
 export const endpointsView: PublishedView = {
-  view: "endpoints.v2",
+  view: "endpoints.v3",
   description: "Endpoints with their health. Deleted endpoints stay, for the events that name them.",
   id: "The endpoint's id, end_….",
   documents: [

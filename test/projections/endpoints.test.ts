@@ -67,7 +67,7 @@ test("rates, percentiles and failures in a row are of the last hour, by the even
   const now = health(it.document(), 700);
   assert.equal([now.success_rate_1h, now.p50_ms, now.consecutive_failures, now.last_success_at], [0.8, 10, 2, at(420)]);
   assert.ok(Math.abs((now.p99_ms ?? 0) - 1_000) < 63);
-  assert.equal(now.last_failure, { at: at(600), kind: "http-5xx", status_code: 503 });
+  assert.equal(now.last_failure, { at: at(600), kind: "http-5xx", status_code: 503, event_id: "evt_1", attempt: 10 });
 
   const later = health(it.document(), 2 * HOUR_S);
   assert.equal([later.success_rate_1h, later.p50_ms], [null, null]);

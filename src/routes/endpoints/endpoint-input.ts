@@ -100,7 +100,14 @@ const HEALTH: JsonSchema = named("EndpointHealth", {
     last_success_at: nullableTime,
     last_failure: named("LastFailure", {
       type: ["object", "null"],
-      properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
+      description: "The last attempt that failed, with its event and its number among the attempts of that event",
+      properties: {
+        at: time,
+        kind: { type: "string" },
+        status_code: { type: ["integer", "null"] },
+        event_id: { type: "string" },
+        attempt: { type: "integer" },
+      },
     }),
     since: { ...nullableTime, description: "When it came into its state; null while it is healthy" },
     next_probe_at: nullableTime,

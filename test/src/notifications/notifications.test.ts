@@ -313,7 +313,7 @@ test("a notification waits for the view of endpoints without an error, and misse
   await world.approval("apr_1");
   world.view.isBehind = true;
   const waiting = await world.react();
-  assert.match(waiting?.waitsFor ?? "", /^the view endpoints.v2 .* approval.requested$/);
+  assert.match(waiting?.waitsFor ?? "", /^the view endpoints.v3 .* approval.requested$/);
   assert.equal(await world.told(), []);
   world.view.isBehind = false;
   assert.is(await world.react(), undefined);
