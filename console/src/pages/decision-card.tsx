@@ -29,6 +29,7 @@ import {
 import { approveQuestion, outcomeMessage } from "./decision-words.ts";
 import { showField, unreadIn } from "./fields-read.ts";
 import { MessageText } from "./message-text.tsx";
+import { nothingHere, WaysOn } from "./not-found.tsx";
 
 /** The approval and the text of the answer, in which numbers have the digits that were sent. */
 type Read = { readonly approval: Approval; readonly text: string };
@@ -386,7 +387,9 @@ export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
         {shown.problem === null ? (
           <Loading />
         ) : shown.problem.status === 404 ? (
-          <Empty title="Not found" text={`There is nothing at this address in ${me.value?.account.name}.`} />
+          <Empty title="Not found" text={nothingHere()}>
+            <WaysOn />
+          </Empty>
         ) : (
           <LoadError what="The request" failure={shown.problem} since={null} onRetry={shown.again} />
         )}

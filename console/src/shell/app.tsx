@@ -2,7 +2,7 @@ import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
-import { ClockContext, Head } from "../../design/text.tsx";
+import { ClockContext } from "../../design/text.tsx";
 import { WholeLists } from "../../design/virtual-rows.tsx";
 import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
@@ -22,10 +22,6 @@ import { place, scrollTarget } from "./router.ts";
 
 const SIGN_IN = "/sign-in";
 
-const NotFound = ({ account }: { readonly account: string }) => (
-  <Head title="Not found" meta={<span>There is nothing at this address in {account}.</span>} />
-);
-
 type Loaded = { readonly path: string; readonly component: ComponentType<PageProps> | "failed" };
 
 const NOT_LOADED = {
@@ -36,17 +32,21 @@ const NOT_LOADED = {
 /** Browsers may remember that a script was not there, so it is not asked for again: the address is loaded anew. */
 const NoChunk = () => <LoadError what="The page" failure={NOT_LOADED} since={null} onRetry={() => location.reload()} />;
 
+const NOTHING_HERE: Pick<FoundPage["row"], "path" | "load"> = {
+  path: "",
+  load: () => import("../pages/not-found.tsx"),
+};
+
 /** Loads the page's chunk; until then the frame stands, and nothing is drawn over what was there. */
-const useComponent = (found: FoundPage | null): Loaded["component"] | null => {
+const useComponent = ({ path, load }: typeof NOTHING_HERE): Loaded["component"] | null => {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
-  const path = found?.row.path;
   // Before the frame is painted, which takes long on a slow machine.
   useLayoutEffect(() => {
     let isGone = false;
     const put = (component: Loaded["component"]): void => {
-      if (!isGone && path !== undefined) setLoaded({ path, component });
+      if (!isGone) setLoaded({ path, component });
     };
-    void found?.row.load().then(
+    void load().then(
       (it) => put(it.default),
       () => put("failed"),
     );
@@ -154,7 +154,8 @@ const Clock = ({ zone, children }: { readonly zone: string; readonly children: C
 const SignedIn = ({ who }: { readonly who: Me }) => {
   const { path, query } = place.value;
   const found = pageAt(place.value);
-  const Page = useComponent(found);
+  const row = found?.row ?? NOTHING_HERE;
+  const Page = useComponent(row);
   useWaitingForMe(who);
   useNames();
   useEffect(() => {
@@ -175,12 +176,11 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   return (
     <Clock zone={who.account.time_zone}>
       <Frame me={who} current={found?.row.section ?? ""} crumbs={crumbs}>
-        {found === null ? <NotFound account={who.account.name} /> : null}
-        {found !== null && Page === null ? <Loading /> : null}
+        {Page === null ? <Loading /> : null}
         {Page === "failed" ? <NoChunk /> : null}
-        {found !== null && Page !== null && Page !== "failed" ? (
+        {Page !== null && Page !== "failed" ? (
           <WholeLists.Provider value={scrollTarget.peek() !== null}>
-            <Page key={found.row.path} params={found.params} query={query} />
+            <Page key={row.path} params={found?.params ?? {}} query={query} />
           </WholeLists.Provider>
         ) : null}
       </Frame>

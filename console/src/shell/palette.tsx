@@ -6,6 +6,7 @@ import { Icon } from "../../design/mark.tsx";
 import { Palette, type PaletteEntry } from "../../design/palette.tsx";
 import { stateOf } from "../../design/states.ts";
 import { type AnswerOf, call, me } from "../api/api.ts";
+import { openLayer } from "./frame-state.ts";
 import { navGroups } from "./pages.ts";
 import { go } from "./router.ts";
 
@@ -145,7 +146,10 @@ const AllKeys = ({ onClose }: { readonly onClose: () => void }) => (
 
 /** The button and the key that open one field over everything. */
 export const JumpPalette = () => {
-  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+  const open = openLayer.value;
+  const setOpen = (layer: typeof open): void => {
+    openLayer.value = layer;
+  };
   const close = (): void => setOpen(null);
   useKeys({ "?": () => setOpen("keys") });
   useEffect(() => {
