@@ -112,6 +112,18 @@ const inBrowser = (binary: string): void => {
     assert.equal(await violations(page), []);
   });
 
+  test("an endpoint's page leads to the events that wait for it, and they are as many as it says", async () => {
+    const { data } = (await client.call("GET", "/v1/endpoints")).body;
+    const { id } = data.find(({ name }: { readonly name: string }) => name === "erp-bridge");
+    const path = await page.evaluate<string>("location.pathname");
+    await page.open(`${program.url}/endpoints/${id}`);
+    await page.click("10", ".facts");
+    await page.shows("10 match");
+    assert.is(await rowsOf(), 10);
+    await page.open(program.url + path);
+    await page.shows("Waiting");
+  });
+
   test("each figure leads to as many events as it says, and Back to the replay", async () => {
     const path = await page.evaluate<string>("location.pathname");
     for (const [name, many] of [

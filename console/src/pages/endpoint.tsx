@@ -36,6 +36,10 @@ const testedText = ({ outcome, status_code: status, failure }: Tested): string =
   return outcome === "succeeded" ? `The test was delivered: ${answer}.` : `${failure?.detail ?? answer}`;
 };
 
+/** The page of an event with one of its attempts open; of an event without attempts, its page. */
+const attemptHref = (event: string, attempt: number | undefined): string =>
+  hrefOf(`/events/${encodeURIComponent(event)}`, attempt ? { attempt: String(attempt) } : {});
+
 /** The newest event that failed here; its page has the attempt and what the receiver answered. */
 const LastFailure = ({ id }: { readonly id: string }) => {
   const shown = useAnswer<AnswerOf<"GET /v1/events">>(
@@ -48,7 +52,7 @@ const LastFailure = ({ id }: { readonly id: string }) => {
   return (
     <Section title="The last failure">
       <p>
-        <a href={`/events/${encodeURIComponent(event.id)}`}>
+        <a href={attemptHref(event.id, event.attempt_count)}>
           <Breaking text={eventTitle(event)} />
         </a>
         , <Time at={event.received_at} />: <span class="soft">{whyOf(event)}</span>
@@ -271,8 +275,10 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
                   ""
                 ) : (
                   <>
-                    {failure.status_code == null ? failure.kind : `HTTP ${failure.status_code}`},{" "}
-                    <Time at={failure.at} />
+                    <a href={attemptHref(failure.event_id ?? "", failure.attempt)}>
+                      {failure.status_code == null ? failure.kind : `HTTP ${failure.status_code}`}
+                    </a>
+                    , <Time at={failure.at} />
                   </>
                 ),
               ],

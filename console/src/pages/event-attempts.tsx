@@ -1,10 +1,14 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import type { Filter } from "../../design/filter-values.ts";
 import { count, counted, duration } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { WordedMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { hrefOf } from "../shell/addresses.ts";
+import type { PageProps } from "../shell/page-props.ts";
+import { go } from "../shell/router.ts";
 import { type AllPages, useAllPages } from "../shell/use-all-pages.ts";
 import { NOT_ASKED, type Shown, useAnswer } from "../shell/use-answer.ts";
 
@@ -39,16 +43,18 @@ type OneProps = {
   readonly attempt: Attempt;
   /** Null if it cannot be read; undefined while it is read, so that its line keeps its place. */
   readonly endpoint: Endpoint | null | undefined;
+  /** True if the address names it. */
+  readonly isOpen: boolean;
 };
 
-const OneAttempt = ({ attempt, endpoint }: OneProps) => {
+const OneAttempt = ({ attempt, endpoint, isOpen }: OneProps) => {
   const { number, outcome, response, failure } = attempt;
   const answer = answerOf(attempt);
   const word = `${outcome === "unknown" ? "Outcome unknown" : outcome.charAt(0).toUpperCase() + outcome.slice(1)}${answer === "" ? "" : `, ${answer}`}`;
   const type = response?.headers["content-type"];
   const webhook = attempt.request?.headers["webhook-id"];
   return (
-    <section class="stack tight" aria-label={`Attempt ${number}`}>
+    <section class="stack tight" aria-label={`Attempt ${number}`} aria-current={isOpen ? "true" : undefined}>
       <header class="row">
         <h3>Attempt {number}</h3>
         <WordedMark value={outcome} word={word} />
@@ -125,8 +131,29 @@ const useEndpoint = (id: string | null): Shown<Endpoint | null> =>
     id === null ? NOT_ASKED : call("GET /v1/endpoints/{id}", { params: { id } }),
   );
 
-/** Two attempts at a time; `[` and `]` show the others. */
-export const Attempts = ({ event }: { readonly event: Event }) => {
+const countOf = ({ attempts, attempts_left_out: left }: Event): number => attempts.length + left;
+
+/** The number in an address; null if the event has no such attempt. */
+const attemptIn = (text: string | undefined, event: Event): number | null => {
+  const number = /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
+  return number >= 1 && number <= countOf(event) ? number : null;
+};
+
+/** Which attempt is open. */
+export const attemptFilter = (event: Event): Filter => ({
+  ...{ name: "attempt", label: "Attempt", choices: [], expects: null },
+  check({ attempt }) {
+    if (attempt === undefined || attemptIn(attempt, event) !== null) return null;
+    const total = countOf(event);
+    if (total < 2) return total === 0 ? "This event has no attempt." : "This event has one attempt, which is 1.";
+    return `Write the number of an attempt, from 1 to ${count(total)}.`;
+  },
+});
+
+type AttemptsProps = { readonly event: Event; readonly query: PageProps["query"] };
+
+/** Two attempts at a time; `[` and `]` show the others. The address names one of them. */
+export const Attempts = ({ event, query }: AttemptsProps) => {
   const { id, attempts_left_out: leftOut } = event;
   const { body: endpoint, problem } = useEndpoint(event.attempts.length === 0 ? null : event.endpoint_id);
   const all = useAllPages<Attempt>((cursor) =>
@@ -138,9 +165,23 @@ export const Attempts = ({ event }: { readonly event: Event }) => {
   const attempts = all.rows ?? event.attempts;
   const left = all.rows === null ? leftOut : 0;
   const last = Math.max(0, attempts.length - 2);
-  const [at, setAt] = useState<number | null>(null);
-  const first = Math.min(at ?? last, last);
-  const move = (by: number): void => setAt(Math.min(last, Math.max(0, first + by)));
+  const wanted = attemptIn(query.attempt, event);
+  const at = wanted === null ? -1 : attempts.findIndex(({ number }) => number === wanted);
+  const first = at === -1 ? last : Math.min(at, last);
+  const move = (by: number): void => {
+    const next = attempts[Math.min(last, Math.max(0, first + by))];
+    if (next === undefined) return;
+    const href = hrefOf(`/events/${encodeURIComponent(id)}`, { ...query, attempt: String(next.number) });
+    go(href, { isReplaced: true });
+  };
+  const isFar = wanted !== null && at === -1 && left > 0;
+  useEffect(() => {
+    if (isFar) all.read();
+  }, [isFar]);
+  const open = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (at !== -1) open.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }, [at]);
   useKeys({ "[": () => move(-1), "]": () => move(1) });
   if (attempts.length === 0) return null;
   const sentTo = endpoint === null && problem === null && event.endpoint_id !== null ? undefined : endpoint;
@@ -168,9 +209,14 @@ export const Attempts = ({ event }: { readonly event: Event }) => {
         </>
       }
     >
-      <div class="half">
+      <div class="half" ref={open}>
         {attempts.slice(first, first + 2).map((attempt) => (
-          <OneAttempt key={attempt.number} attempt={attempt} endpoint={sentTo} />
+          <OneAttempt
+            key={attempt.number}
+            attempt={attempt}
+            endpoint={sentTo}
+            isOpen={attempts.length > 1 && attempt.number === wanted}
+          />
         ))}
       </div>
       <Others all={all} left={left} />

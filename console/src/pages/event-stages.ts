@@ -13,7 +13,13 @@ export type ToldStage = {
   readonly count?: number | undefined;
 };
 
-export type EventStage = Stage & { readonly state: string; readonly note?: string; readonly isMoment: boolean };
+export type EventStage = Stage & {
+  readonly state: string;
+  readonly note?: string;
+  readonly isMoment: boolean;
+  /** The number of the attempt that the stage is. */
+  readonly attempt?: number;
+};
 
 const WORDS: Readonly<Record<string, readonly [name: string, state: string]>> = {
   received: ["Received", "allow"],
@@ -70,6 +76,7 @@ export const eventStages = (told: readonly ToldStage[], now: number, leftOut = 0
         isWait: false,
         isMoment: false,
         ...code,
+        ...(it.number === undefined ? {} : { attempt: it.number }),
       });
       at = Math.max(at, end);
     } else if (it.stage === "held") {

@@ -26,8 +26,14 @@ type Row = EventStage & { readonly nth: number };
 
 const momentOf = (at: number): string => new Date(at).toISOString();
 
-const COLUMNS: readonly Column<Row>[] = [
-  { name: "Stage", as: "c0", show: ({ name }) => name },
+/** The event's page with one of its attempts open. */
+type HrefOfAttempt = (attempt: number) => string;
+
+const columns = (hrefOfAttempt: HrefOfAttempt): readonly Column<Row>[] => [
+  {
+    ...{ name: "Stage", as: "c0" },
+    show: ({ name, attempt }) => (attempt === undefined ? name : <a href={hrefOfAttempt(attempt)}>{name}</a>),
+  },
   {
     name: "State",
     as: "a",
@@ -48,17 +54,22 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 /** The same facts, for those who read them rather than see them, or copy them. */
-const StageTable = ({ stages }: { readonly stages: readonly EventStage[] }) => (
+type TableProps = { readonly stages: readonly EventStage[]; readonly hrefOfAttempt: HrefOfAttempt };
+
+const StageTable = ({ stages, hrefOfAttempt }: TableProps) => (
   <DataTable
     caption="The stages of the timeline"
-    columns={COLUMNS}
+    columns={columns(hrefOfAttempt)}
     rows={stages.map((stage, nth) => ({ ...stage, nth }))}
     keyOf={({ nth }) => String(nth)}
   />
 );
 
 /** What an opened stage says: its moments, and its note in full, which may be cut off beside the bar. */
-const stageFacts = ({ state, note, start, end, isMoment }: ShownStage & Partial<EventStage>) => (
+const stageFacts = (
+  { state, note, start, end, isMoment, attempt }: ShownStage & Partial<EventStage>,
+  hrefOfAttempt: HrefOfAttempt,
+) => (
   <Facts
     rows={[
       ["State", <StateMark value={state} />],
@@ -66,6 +77,7 @@ const stageFacts = ({ state, note, start, end, isMoment }: ShownStage & Partial<
       ["Ended", <Time at={momentOf(end)} as="precise" />],
       ["Took", isMoment === true ? "" : duration(end - start)],
       ["Note", note ?? ""],
+      ["Attempt", attempt === undefined ? "" : <a href={hrefOfAttempt(attempt)}>Open attempt {attempt}</a>],
     ]}
   />
 );
@@ -75,6 +87,8 @@ type TimelineProps = { readonly event: Event; readonly query: PageProps["query"]
 /** What happened, on one scale; whether long waiting is collapsed is in the address. */
 export const Timeline = ({ event, query }: TimelineProps) => {
   const { id } = event;
+  const path = `/events/${encodeURIComponent(id)}`;
+  const hrefOfAttempt: HrefOfAttempt = (attempt) => hrefOf(path, { ...query, attempt: String(attempt) });
   // An event's own answer has the first and the last of many stages.
   const all = useAllPages<Event["timeline"][number]>((cursor) =>
     call("GET /v1/events/{id}/timeline", {
@@ -105,19 +119,15 @@ export const Timeline = ({ event, query }: TimelineProps) => {
         </button>
       </div>
       {isTable ? (
-        <StageTable stages={stages} />
+        <StageTable stages={stages} hrefOfAttempt={hrefOfAttempt} />
       ) : (
         <Waterfall
           begin={exactClock(told[0]?.at ?? event.received_at, { zone }).slice(0, 8)}
           stages={stages}
           tookOf={tookOf}
-          detailOf={stageFacts}
+          detailOf={(stage) => stageFacts(stage, hrefOfAttempt)}
           isFull={query.scale === "full"}
-          onScale={(isFull) =>
-            go(hrefOf(`/events/${encodeURIComponent(event.id)}`, { ...query, scale: isFull ? "full" : undefined }), {
-              isReplaced: true,
-            })
-          }
+          onScale={(isFull) => go(hrefOf(path, { ...query, scale: isFull ? "full" : undefined }), { isReplaced: true })}
         />
       )}
       {all.problem === null ? null : (

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { around } from "../../design/around.ts";
+import type { Filter } from "../../design/filter-values.ts";
 import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
@@ -15,8 +16,9 @@ import { now } from "../shell/clock.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { type Shown, useAnswer } from "../shell/use-answer.ts";
+import { AddressCheck } from "./address-check.tsx";
 import { isWaiting, waitParts } from "./endpoint-text.ts";
-import { Attempts } from "./event-attempts.tsx";
+import { Attempts, attemptFilter } from "./event-attempts.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Payload } from "./event-payload.tsx";
 import { isReplayable } from "./event-replay.ts";
@@ -25,6 +27,7 @@ import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
 import { message } from "./message.ts";
 import { MessageText } from "./message-text.tsx";
+import { NotFound } from "./not-found.tsx";
 import { Refusal } from "./refusal.tsx";
 import { rejectionOf } from "./rejection.ts";
 import { useStopped } from "./stopped-endpoints.ts";
@@ -36,6 +39,11 @@ type Event = AnswerOf<"GET /v1/events/{id}">;
 const GOOD = ["delivered", "recorded"];
 /** The kinds of origins that have a page. */
 const LISTED: readonly string[] = ["agent", "source"];
+/** How the timeline is drawn. */
+const SCALE: Filter = {
+  ...{ name: "scale", label: "Timeline", choices: [{ value: "full", word: "Full scale" }] },
+  expects: "Choose Full scale, or remove this.",
+};
 /** Why the button does nothing; null if it works. */
 const whyNoReplay = (event: Event): string | null => {
   const { status } = event;
@@ -165,7 +173,7 @@ const Found = ({ shown, query }: FoundProps) => {
     return shown.problem === null ? (
       <Loading rows={8} />
     ) : shown.problem.status === 404 ? (
-      <Head title="Not found" meta={<span>There is nothing at this address in {me.value?.account.name}.</span>} />
+      <NotFound />
     ) : (
       <LoadError what="The event" failure={shown.problem} since={null} onRetry={shown.again} />
     );
@@ -200,11 +208,12 @@ const Found = ({ shown, query }: FoundProps) => {
         }
         acts={<Acts event={event} onDone={shown.again} />}
       />
+      <AddressCheck filters={[SCALE, attemptFilter(event)]} query={query} />
       <Cause event={event} decided={approval} onDone={shown.again} />
       <div class="cols">
         <div class="stack">
           <Timeline event={event} query={query} />
-          <Attempts event={event} />
+          <Attempts event={event} query={query} />
           <Payload event={event} onDone={shown.again} />
         </div>
         <Side event={event} approval={approval} />

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Filter, type FilterValues, faultOf } from "../../design/filter-values.ts";
+import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
 import { listTotal } from "../../design/format.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
@@ -24,6 +24,8 @@ import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
+import { gateName } from "./gate-words.ts";
+import { WrongFilter } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
@@ -42,7 +44,20 @@ const VIEWS: readonly FixedView[] = [
   { name: "All", address: "/events" },
   ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
 ];
-const filters = (): readonly Filter[] => [
+/** What may refuse or hold a request. */
+const GATES = [
+  ...(["scope", "schema", "require_fields", "cost", "content", "rate"] as const),
+  ...(["loop", "budget", "quota", "bytes", "approval", "bundle"] as const),
+] satisfies readonly ReturnType<typeof queryOf>["gate"][];
+const ORIGINS: Filter = {
+  ...{ name: "origin", label: "Origin", expects: "Choose an origin from the list.", isSeveral: true },
+  choices: [
+    { value: "source", word: "Sources" },
+    { value: "agent", word: "Agents" },
+    { value: "system", word: "Notifications" },
+  ],
+};
+const filters = ({ origin }: FilterValues): readonly Filter[] => [
   timeFilter("Received"),
   {
     ...{ name: "status", label: "State", expects: "Choose a state from the list.", isSeveral: true },
@@ -52,9 +67,15 @@ const filters = (): readonly Filter[] => [
   { name: "source_id", label: "Source", choices: namesOf("src_"), expects: null },
   { name: "agent_id", label: "Agent", choices: namesOf("agt_"), expects: null },
   { name: "policy_id", label: "Policy", choices: namesOf("pol_"), expects: null },
+  {
+    ...{ name: "gate", label: "Gate", expects: "Choose a gate from the list." },
+    choices: GATES.map((value) => ({ value, word: gateName(value) })),
+  },
   { name: "action", label: "Action", choices: [], expects: null },
   { name: "run", label: "Run", choices: [], expects: null },
   { name: "replay", label: "Replay", choices: [], expects: null },
+  // Whether notifications are shown is told in the head.
+  ...(origin === undefined || origin === WITH_NOTIFICATIONS ? [] : [ORIGINS]),
 ];
 
 const columns = (
@@ -106,12 +127,12 @@ const exportColumns = (
   { name: "run", of: ({ run }) => run },
 ];
 
-const WRONG = "A filter has a value that this list does not know. What it expects is written beside the filters.";
-
 const toggled = (picked: ReadonlySet<string>, id: string): ReadonlySet<string> =>
   new Set(picked.has(id) ? [...picked].filter((it) => it !== id) : [...picked, id]);
 
 const COUNT_MS = 10_000;
+/** Of whatever stands for an id in the address, no more is shown. */
+const ID_LENGTH = 40;
 
 /** The fixed views with their counts; that of all events stands in the head. */
 const useViews = (): readonly FixedView[] => {
@@ -132,7 +153,7 @@ const Without = ({ name, query }: { readonly name: string; readonly query: Filte
   const shown = useAnswer({ key: hrefOf(name, rest), on: null }, () =>
     call("GET /v1/events", { query: { ...queryOf(rest), limit: 1 } }),
   );
-  const filter = filters().find((it) => it.name === name);
+  const filter = filters(query).find((it) => it.name === name);
   const value = query[name] ?? "";
   const words = value.split(",").map((one) => filter?.choices.find((it) => it.value === one)?.word ?? one);
   const total = shown.body?.total;
@@ -176,16 +197,33 @@ const Nothing = ({ set, query }: { readonly set: readonly string[]; readonly que
     </Empty>
   );
 
+/** The selected event is on a later page, is of another filter, or is none at all. */
+const Elsewhere = ({ id, query }: { readonly id: string; readonly query: FilterValues }) => (
+  <p class="row">
+    <span class="meta">
+      The event <code class="wrap">{id.slice(0, ID_LENGTH)}</code>, which the address selects, is not among these rows.
+    </span>
+    <a class="btn bare" href={`/events/${encodeURIComponent(id)}`}>
+      Open it
+    </a>
+    <a class="btn bare" href={hrefOf("/events", { ...query, at: undefined })}>
+      Select none
+    </a>
+  </p>
+);
+
 /** Finds requests: where is it, and what became of it? */
 const Events = ({ query }: PageProps) => {
   const name = useNames();
   const views = useViews();
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
   const filter = hrefOf("", set);
+  const isWrong = faultsOf(filters(query), query).length > 0;
   const [total, setTotal] = useState<string | null>(null);
   const list = useList<Row>({
     filter,
     isKept: true,
+    isWrong,
     topic: "events",
     keyOf: (row) => row.id,
     page: async (cursor) => {
@@ -206,12 +244,11 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
-  const plan = whyNotAdmin() === null ? planOfList(query) : null;
+  const plan = whyNotAdmin() === null && !isWrong ? planOfList(query) : null;
   const { shown, menu } = useColumns(
     "Events",
     columns(name, (id) => `/events/${encodeURIComponent(id)}`, stoppedOf),
   );
-  const isWrong = filters().some((it) => faultOf(it, query) !== null);
   return (
     <>
       <Head
@@ -224,15 +261,17 @@ const Events = ({ query }: PageProps) => {
               </a>
             )}
             {menu}
-            <button class="btn" type="button" onClick={() => setExporting("filter")}>
-              <Icon name="down" small />
-              Export
-            </button>
+            {isWrong ? null : (
+              <button class="btn" type="button" onClick={() => setExporting("filter")}>
+                <Icon name="down" small />
+                Export
+              </button>
+            )}
           </>
         }
         meta={
           <>
-            <span class={total === null ? "unseen" : ""}>{total ?? "1,000"} match</span>
+            <span class={total === null || isWrong ? "unseen" : ""}>{total ?? "1,000"} match</span>
             <Zone />
             {query.origin === undefined ? (
               <span>
@@ -244,27 +283,27 @@ const Events = ({ query }: PageProps) => {
         }
       />
       <div class="stack tight">
-        <SavedViews fixed={views} address={hrefOf("/events", set)} />
+        <SavedViews fixed={views} address={hrefOf("/events", set)} isWrong={isWrong} />
         <FilterBar
           label="Filter events"
           hint="Type, delivery id, or what refused it"
-          filters={filters()}
+          filters={filters(query)}
           values={query}
           onChange={change}
         />
       </div>
       {problem === null ? null : (
-        <LoadError
-          what="The list"
-          failure={isWrong ? { ...problem, detail: WRONG } : problem}
-          since={isLoaded ? since : null}
-          onRetry={list.retry}
-        />
+        <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}
-      {isLoaded && state.rows.length === 0 && state.waiting.length === 0 ? (
+      {isWrong ? (
+        <WrongFilter />
+      ) : isLoaded && state.rows.length === 0 && state.waiting.length === 0 ? (
         <Nothing set={Object.keys(set)} query={query} />
       ) : (
         <div>
+          {isLoaded && query.at !== undefined && state.rows.every(({ id }) => id !== query.at) ? (
+            <Elsewhere id={query.at} query={query} />
+          ) : null}
           <FreshBar waiting={list.waiting} what="events" onShow={list.showWaiting} />
           {isLoaded ? (
             <DataTable
