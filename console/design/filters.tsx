@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
-import { type Filter, type FilterValues, faultOf, isSetIn, namesOf, wordsOf } from "./filter-values.ts";
+import { type Filter, type FilterValues, faultOf, faultsOf, isSetIn, namesOf, wordsOf } from "./filter-values.ts";
 import { useKeys } from "./keys.ts";
 import { Layer } from "./layer.tsx";
 import { Icon } from "./mark.tsx";
@@ -69,7 +69,8 @@ const Chooser = ({ filter, value, onChoose, onClose }: ChooserProps) => {
         class="field"
         onSubmit={(event) => {
           event.preventDefault();
-          const only = filter.expects === null && search !== "" ? search : found[0]?.value;
+          const isFree = filter.expects === null || filter.choices.length === 0;
+          const only = isFree && search !== "" ? search : found[0]?.value;
           if (only !== undefined) onChoose(only, true);
         }}
       >
@@ -124,12 +125,11 @@ const ChooseTime = ({ filter: { label, choices, startOf }, ...rest }: ChooseTime
 export const FilterBar = ({ label, hint, filters, values, onChange, children }: FilterBarProps) => {
   const [open, setOpen] = useState<string | null>(null);
   const search = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => search.current?.focus() });
+  useKeys(hint === undefined ? {} : { "/": () => search.current?.focus() });
   const set = filters.filter((it) => isSetIn(it, values));
   const unset = filters.filter((it) => !isSetIn(it, values));
   const edited = filters.find(({ name }) => name === open);
   const clock = useContext(ClockContext);
-  const faults = set.flatMap((it) => faultOf(it, values) ?? []);
   const remove = (...removed: readonly Filter[]): FilterValues =>
     Object.fromEntries(removed.flatMap(namesOf).map((name) => [name, undefined]));
   const clear = (): void => onChange({ ...remove(...set), q: undefined });
@@ -191,7 +191,7 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
           {children}
         </form>
       </search>
-      {faults.map((it) => (
+      {faultsOf(filters, values).map((it) => (
         <p key={it} class="err" role="alert">
           {it}
         </p>
@@ -233,4 +233,14 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
       )}
     </div>
   );
+};
+
+type AddressFaultsProps = Pick<FilterBarProps, "filters" | "values" | "onChange">;
+
+/** On a page without a filter bar: what its address says and the page does not take, and what is expected; else nothing. */
+export const AddressFaults = ({ filters, values, onChange }: AddressFaultsProps) => {
+  const faulty = filters.filter((it) => faultOf(it, values) !== null);
+  if (faulty.length === 0) return null;
+  const named = Object.fromEntries(faulty.flatMap(namesOf).map((name) => [name, values[name]]));
+  return <FilterBar label="What the address says" filters={faulty} values={named} onChange={onChange} />;
 };

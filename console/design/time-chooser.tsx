@@ -1,6 +1,6 @@
 import { useContext, useState } from "preact/hooks";
 import { around } from "./around.ts";
-import type { FilterChoice, FilterValues } from "./filter-values.ts";
+import { EXPECTED_ORDER, type FilterChoice, type FilterValues } from "./filter-values.ts";
 import { Layer } from "./layer.tsx";
 import { ClockContext, copy } from "./text.tsx";
 import { localOf, momentOf } from "./zoned.ts";
@@ -102,7 +102,7 @@ export const TimeChooser = ({ label, choices, values, startOf, onChoose, onClose
         ))}
         {isWrong ? (
           <p class="err" role="alert">
-            The end has to come after the beginning.
+            {EXPECTED_ORDER}
           </p>
         ) : null}
         <div class="row">

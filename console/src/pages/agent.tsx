@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
+import { faultOf } from "../../design/filter-values.ts";
 import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
@@ -12,6 +13,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AddressCheck } from "./address-check.tsx";
 import { AdminsOnly } from "./admins-only.tsx";
 import { AgentEvents, AgentFigures } from "./agent-figures.tsx";
 import { Suspend } from "./agent-suspend.tsx";
@@ -19,6 +21,7 @@ import { usePolicyChoices } from "./choices.ts";
 import { Choice, SendForm } from "./form.tsx";
 import { Thing } from "./listing.tsx";
 import { rangeIn } from "./overview-query.ts";
+import { RANGE_FILTER } from "./ranges.ts";
 import { SCOPE_HINT, scopeOf, scopeText } from "./scope.ts";
 
 type Agent = AnswerOf<"GET /v1/agents/{id}">;
@@ -93,9 +96,9 @@ const MayDo = ({ agent }: { readonly agent: Agent }) => {
   );
 };
 
-type ShownProps = { readonly agent: Agent; readonly range: string; readonly onDone: () => void };
+type ShownProps = { readonly agent: Agent; readonly query: PageProps["query"]; readonly onDone: () => void };
 
-const Shown = ({ agent, range, onDone }: ShownProps) => {
+const Shown = ({ agent, query, onDone }: ShownProps) => {
   const [key, setKey] = useState<string | null>(null);
   const { id, name, status } = agent;
   const params = { id };
@@ -160,7 +163,11 @@ const Shown = ({ agent, range, onDone }: ShownProps) => {
           </p>
         </Note>
       ) : null}
-      <AgentFigures id={id} policyId={agent.policy_id} range={range} />
+      {faultOf(RANGE_FILTER, query) === null ? (
+        <AgentFigures id={id} policyId={agent.policy_id} range={rangeIn(query)} />
+      ) : (
+        <AddressCheck filters={[RANGE_FILTER]} query={query} />
+      )}
       <AgentEvents id={id} />
       <MayDo agent={agent} />
       <AdminsOnly to="change or delete it">
@@ -194,7 +201,7 @@ const AgentPage = ({ params, query }: PageProps) => {
   );
   return (
     <Thing what="The agent" shown={shown}>
-      {(agent) => <Shown agent={agent} range={rangeIn(query)} onDone={shown.again} />}
+      {(agent) => <Shown agent={agent} query={query} onDone={shown.again} />}
     </Thing>
   );
 };

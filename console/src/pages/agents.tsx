@@ -1,3 +1,4 @@
+import type { Filter } from "../../design/filter-values.ts";
 import { count, euro } from "../../design/format.ts";
 import { Gauge } from "../../design/gauge.tsx";
 import { StateMark } from "../../design/mark.tsx";
@@ -10,6 +11,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { ActionNew } from "./action-new.tsx";
 import { ActionsList } from "./actions-list.tsx";
+import { AddressCheck } from "./address-check.tsx";
 import { AgentTabs } from "./agent-tabs.tsx";
 import { type Today, useToday } from "./agents-today.ts";
 import { spentText } from "./cost-text.ts";
@@ -108,9 +110,28 @@ const AgentsList = () => {
   );
 };
 
+const FILTERS: readonly Filter[] = [
+  {
+    ...{ name: "tab", label: "Tab", expects: "Choose one of Agents and Actions." },
+    choices: [
+      { value: "agents", word: "Agents" },
+      { value: "actions", word: "Actions" },
+    ],
+  },
+  {
+    ...{ name: "new", label: "New", expects: "Only an action can be defined here." },
+    choices: [{ value: "action", word: "Action" }],
+  },
+];
+
 const Agents = ({ query }: PageProps) => {
-  if (query.tab !== "actions") return <AgentsList />;
-  return query.new === "action" ? <ActionNew /> : <ActionsList />;
+  const isActions = query.tab === "actions" || (query.tab === undefined && query.new !== undefined);
+  return (
+    <>
+      <AddressCheck filters={FILTERS} query={query} />
+      {query.new === "action" && isActions ? <ActionNew /> : isActions ? <ActionsList /> : <AgentsList />}
+    </>
+  );
 };
 
 export default Agents;

@@ -5,15 +5,17 @@ const LISTS = ["me", "all", "decided", "any"] as const;
 /** Those that wait for this member, or for anybody; those that this member decided; or all there ever were. */
 export type Wanted = (typeof LISTS)[number];
 
-export const wantedIn = (query: FilterValues): Wanted => LISTS.find((it) => it === query.for) ?? "me";
-
 const FILTER_NAMES = ["status", "range", "from", "to"];
+
+/** A filter without a list is one of the history. */
+export const wantedIn = (query: FilterValues): Wanted => {
+  const isFiltered = FILTER_NAMES.some((name) => query[name]);
+  return LISTS.find((it) => it === query.for) ?? (isFiltered && query.for === undefined ? "any" : "me");
+};
 
 /** The filters in the address. Only the history has some: the other lists are short. */
 export const filtersIn = (query: FilterValues): FilterValues =>
-  Object.fromEntries(
-    FILTER_NAMES.flatMap((name) => (query.for === "any" && query[name] ? [[name, query[name]] as const] : [])),
-  );
+  Object.fromEntries(FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]] as const] : [])));
 
 /** What the API is asked for; `range` is relative and stays so in the address. */
 export const queueQuery = (query: FilterValues) => {

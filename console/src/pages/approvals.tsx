@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
 import { countdown, euro, isToday, listTotal } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
@@ -17,11 +17,13 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
+import { AddressCheck } from "./address-check.tsx";
 import { filtersIn, queueQuery, type Wanted, wantedIn } from "./approval-query.ts";
 import { DecisionCard } from "./decision-card.tsx";
 import { titleOf } from "./decision-parts.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
+import { WrongFilter } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
 import { SavedViews } from "./saved-views.tsx";
 
@@ -44,6 +46,27 @@ const FILTERS: readonly Filter[] = [
     choices: STATUSES.map((value) => ({ value, word: stateOf(value.split(",")[0] ?? value).word })),
   },
 ];
+const LIST: Filter = {
+  ...{ name: "for", label: "List", choices: TABS.map(({ title, value }) => ({ value, word: title })) },
+  expects: "Choose one of For you, Everyone’s, Decided and History.",
+};
+const ONLY_HISTORY = "Only the history is filtered. Remove the filter, or choose History.";
+/** In the address of another list than the history no value of them is taken. */
+const NO_FILTERS: readonly Filter[] = [
+  ...["status", "range"].map((name) => ({ name, label: "Filter", choices: [], expects: ONLY_HISTORY })),
+  ...["from", "to"].map((name) => ({ name, label: "Time", choices: [], expects: ONLY_HISTORY })),
+];
+/** What the address asks for, and what of it is not taken. */
+const askedIn = (query: FilterValues) => {
+  const wanted = wantedIn(query);
+  const filters = [LIST, ...(wanted === "any" ? FILTERS : NO_FILTERS)];
+  const set = filtersIn(query);
+  /** The same list with other filters. */
+  const hrefWith = (values: FilterValues, path = "/approvals"): string =>
+    hrefOf(path, { for: wanted === "any" ? wanted : query.for, ...set, ...values });
+  return { wanted, filters, set, hrefWith, isWrong: faultsOf(filters, query).length > 0 };
+};
+
 const EXPORTED: readonly ExportColumn<Row>[] = [
   { name: "id", of: ({ id }) => id },
   { name: "asked_at", of: (row) => row.requested_at },
@@ -169,7 +192,7 @@ const Keys = () => (
 );
 
 /** The rows of one of the lists, how many of the history match, and its pages for a file. */
-const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
+const useQueue = ({ wanted, set, hrefWith, isWrong }: ReturnType<typeof askedIn>) => {
   const [total, setTotal] = useState<number | undefined>(undefined);
   const page = async (cursor: string | undefined, limit: number) => {
     const answer = await call("GET /v1/approvals", {
@@ -179,7 +202,8 @@ const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
     return answer;
   };
   const list = useList<Row>({
-    filter: address,
+    filter: hrefWith({}),
+    isWrong,
     topic: "approvals",
     keyOf: (row) => row.id,
     page: (cursor) => page(cursor, 50),
@@ -193,11 +217,10 @@ const useQueue = (wanted: Wanted, set: FilterValues, address: string) => {
 
 /** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
 const Approvals = ({ params, query }: PageProps) => {
-  const wanted = wantedIn(query);
+  const asked = askedIn(query);
+  const { wanted, filters, set, hrefWith, isWrong } = asked;
   const open = params.id;
-  const set = filtersIn(query);
-  const hrefWith = (values: FilterValues): string => hrefOf("/approvals", { for: query.for, ...set, ...values });
-  const { list, page, total } = useQueue(wanted, set, hrefWith({}));
+  const { list, page, total } = useQueue(asked);
   const counts = useCounts();
   const [isExporting, setExporting] = useState(false);
   const { state, isLoaded, isLoading, problem, since } = list;
@@ -217,7 +240,7 @@ const Approvals = ({ params, query }: PageProps) => {
       isDeciding.value = false;
     };
   }, [open]);
-  const hrefTo = (id: string): string => hrefOf(`/approvals/${encodeURIComponent(id)}`, { for: query.for, ...set });
+  const hrefTo = (id: string): string => hrefWith({}, `/approvals/${encodeURIComponent(id)}`);
   const move = (by: number): void => {
     const at = rows.findIndex((row) => row.id === shown);
     const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
@@ -265,10 +288,12 @@ const Approvals = ({ params, query }: PageProps) => {
         acts={
           <>
             <Keys />
-            <button class="btn desk" type="button" onClick={() => setExporting(true)}>
-              <Icon name="down" small />
-              Export…
-            </button>
+            {isWrong ? null : (
+              <button class="btn desk" type="button" onClick={() => setExporting(true)}>
+                <Icon name="down" small />
+                Export…
+              </button>
+            )}
           </>
         }
       />
@@ -280,6 +305,7 @@ const Approvals = ({ params, query }: PageProps) => {
             count: counts[value] ?? undefined,
           }))}
           address={hrefWith({})}
+          isWrong={isWrong}
         />
         {wanted === "any" && open === undefined ? (
           <FilterBar
@@ -288,13 +314,16 @@ const Approvals = ({ params, query }: PageProps) => {
             values={set}
             onChange={(values) => go(hrefWith(values), { isReplaced: true })}
           />
-        ) : null}
+        ) : (
+          <AddressCheck filters={filters} query={query} />
+        )}
+        {isWrong && open === undefined ? <WrongFilter /> : null}
         {problem === null ? null : (
           <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
         )}
-        {!isLoaded && problem === null ? <Loading /> : null}
+        {!isLoaded && !isWrong && problem === null ? <Loading /> : null}
         {isLoaded && rows.length === 0 && shown === undefined ? <Nothing wanted={wanted} /> : null}
-        {isLoaded && (rows.length > 0 || shown !== undefined) ? (
+        {(isLoaded && (rows.length > 0 || shown !== undefined)) || (isWrong && open !== undefined) ? (
           <div class={`inbox ${open === undefined ? "" : "one"}`}>
             <nav class="queue" aria-label="Requests">
               <FreshBar waiting={list.waiting} what="requests" onShow={list.showWaiting} />

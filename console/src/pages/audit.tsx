@@ -1,6 +1,6 @@
 import { useContext, useState } from "preact/hooks";
-import type { FilterValues } from "../../design/filter-values.ts";
-import { FilterBar } from "../../design/filters.tsx";
+import { type Filter, type FilterValues, faultOf, faultsOf } from "../../design/filter-values.ts";
+import { AddressFaults, FilterBar } from "../../design/filters.tsx";
 import { count, duration } from "../../design/format.ts";
 import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
@@ -10,6 +10,7 @@ import { WholeLists } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
+import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { type Coverage, proofOf, useCoverage } from "../shell/use-coverage.ts";
@@ -19,6 +20,7 @@ import { queryOf } from "./audit-query.ts";
 import { useColumns } from "./columns.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
+import { WrongFilter } from "./listing.tsx";
 import { ProofPanel } from "./proof-panel.tsx";
 import { timeFilter } from "./ranges.ts";
 import { knownTypes } from "./record-sentences.ts";
@@ -29,9 +31,16 @@ import { WithRight } from "./with-right.tsx";
 type Row = AnswerOf<"GET /v1/audit">["data"][number];
 type NameOf = (id: string | null) => string | null;
 
+/** An address of the API calls the search by its own name. */
 const FILTER_NAMES = ["q", "type", "actor", "range", "from", "to", "order"];
 
-const filters = (rows: readonly Row[]) => {
+const ORDERS = [
+  { value: "asc", word: "Oldest first" },
+  { value: "desc", word: "Newest first" },
+] as const;
+const ORDER: Filter = { name: "order", label: "Order", choices: ORDERS, expects: "Choose one of the two orders." };
+
+const filters = (rows: readonly Row[], query: FilterValues): readonly Filter[] => {
   const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name ?? actor.id] as const));
   const people = [...namesOf("mem_"), ...namesOf("agt_"), ...namesOf("src_")].filter(({ value }) => !actors.has(value));
   return [
@@ -40,10 +49,12 @@ const filters = (rows: readonly Row[]) => {
       choices: [...[...actors].map(([value, word]) => ({ value, word })), ...people],
     },
     {
-      ...{ name: "type", label: "What", expects: null },
+      ...{ name: "type", label: "What", expects: "Choose from the list what was done." },
       choices: knownTypes().map((value) => ({ value, word: wordsOf(value) })),
     },
     timeFilter("When"),
+    // The buttons at the end of the bar show the order.
+    ...(faultOf(ORDER, query) === null ? [] : [ORDER]),
   ];
 };
 
@@ -176,27 +187,32 @@ const VIEWS = [
   { name: "Policies", address: "/audit?type=PolicyPublished" },
 ];
 
-const ORDERS = [
-  { value: "asc", word: "Oldest first" },
-  { value: undefined, word: "Newest first" },
-] as const;
-
 const indexOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-const Records = ({ params, query }: PageProps) => {
-  const selected = indexOf(params.index);
+const NO_RECORD = "Not a record";
+
+/** Of an address that names no record; without `records`, how many there are is not known yet. */
+const indexFilter = (records: number | undefined): Filter => ({
+  ...{ name: "index", label: "Record", choices: [] },
+  expects: `Write the number of a record${records ? `, from 0 to ${count(records - 1)}` : ", such as 48206"}.`,
+});
+
+const Records = ({ params, query: given }: PageProps) => {
+  const query = given.subject === undefined ? given : { q: given.subject, ...given };
   const names = useNames();
   const isReturning = useContext(WholeLists);
   const account = me.value?.account;
   const nameOf: NameOf = (id) => (id !== null && id === account?.id ? account.name : names(id));
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
+  const isWrong = faultsOf(filters([], query), query).length > 0;
   const isOldestFirst = query.order === "asc";
   const page = (cursor: string | undefined, limit: number) =>
     call("GET /v1/audit", { query: { ...queryOf(query), limit, ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: hrefOf("", set),
     isKept: true,
+    isWrong,
     topic: null,
     keyOf: ({ index }) => String(index),
     page: (cursor) => page(cursor, 50),
@@ -207,9 +223,15 @@ const Records = ({ params, query }: PageProps) => {
   // Records that came after a last page wait like others, and belong at the end.
   const rows = isOldestFirst ? state.rows.toSorted((a, b) => a.index - b.index) : state.rows;
   const coverage = useCoverage(Math.max(-1, ...rows.map(({ index }) => index)));
+  const wanted = indexOf(params.index);
+  // A record of the list may be newer than the count.
+  const isThere =
+    wanted !== null && (coverage === null || wanted < coverage.records || rows.some(({ index }) => index === wanted));
+  const selected = isThere ? wanted : null;
+  useCrumbName(selected === null ? (params.index === undefined ? null : NO_RECORD) : `Record ${count(selected)}`);
   const open = rows.find(({ index }) => index === selected);
   const [isExporting, setExporting] = useState(false);
-  const here = (index: number): string => hrefOf(`/audit/${index}`, set);
+  const here = (index: number | string): string => hrefOf(`/audit/${encodeURIComponent(index)}`, set);
   const { shown, menu } = useColumns("Audit", columns({ here, nameOf, coverage }));
   const change = (values: FilterValues): void => go(hrefOf("/audit", { ...set, ...values }), { isReplaced: true });
   return (
@@ -223,21 +245,32 @@ const Records = ({ params, query }: PageProps) => {
           </>
         }
         acts={
-          <>
-            {menu}
-            <button class="btn" type="button" onClick={() => setExporting(true)}>
-              <Icon name="down" small />
-              Export…
-            </button>
-          </>
+          isWrong ? undefined : (
+            <>
+              {menu}
+              <button class="btn" type="button" onClick={() => setExporting(true)}>
+                <Icon name="down" small />
+                Export…
+              </button>
+            </>
+          )
         }
       />
       <div class="stack tight">
-        <SavedViews fixed={VIEWS} address={hrefOf("/audit", set)} />
+        {params.index === undefined || isThere ? null : (
+          <AddressFaults
+            filters={[indexFilter(coverage?.records)]}
+            values={{ index: params.index }}
+            onChange={({ index }) =>
+              go(index === undefined ? hrefOf("/audit", set) : here(index), { isReplaced: true })
+            }
+          />
+        )}
+        <SavedViews fixed={VIEWS} address={hrefOf("/audit", set)} isWrong={isWrong} />
         <FilterBar
           label="Filter records"
           hint="Id of a thing or a person"
-          filters={filters(state.rows)}
+          filters={filters(state.rows, query)}
           values={query}
           onChange={change}
         >
@@ -247,7 +280,7 @@ const Records = ({ params, query }: PageProps) => {
                 key={word}
                 type="button"
                 aria-pressed={isOldestFirst === (value === "asc")}
-                onClick={() => change({ order: value })}
+                onClick={() => change({ order: value === "asc" ? value : undefined })}
               >
                 {word}
               </button>
@@ -277,10 +310,10 @@ const Records = ({ params, query }: PageProps) => {
               />
             </WholeLists.Provider>
           ) : null}
-          {!isLoaded && problem === null ? <Loading rows={8} /> : null}
+          {isWrong ? <WrongFilter /> : !isLoaded && problem === null ? <Loading rows={8} /> : null}
           {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
-        {selected === null || (!isLoaded && problem === null) ? null : (
+        {selected === null || (!isLoaded && !isWrong && problem === null) ? null : (
           <ProofPanel index={selected} back={hrefOf("/audit", set)}>
             {open === undefined ? null : <Alone row={open} nameOf={nameOf} />}
           </ProofPanel>

@@ -1,4 +1,4 @@
-import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
 import { counted, euro } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
@@ -86,6 +86,7 @@ const Bundles = ({ query }: PageProps) => {
   const list = useList<Row>({
     filter: address,
     isKept: true,
+    isWrong: faultsOf(FILTERS, set).length > 0,
     topic: "bundles",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
@@ -106,7 +107,7 @@ const Bundles = ({ query }: PageProps) => {
       }
     >
       <div class="stack tight">
-        <SavedViews fixed={VIEWS} address={address} />
+        <SavedViews fixed={VIEWS} address={address} isWrong={list.isWrong} />
         <FilterBar label="Filter bundles" filters={FILTERS} values={set} onChange={change} />
       </div>
     </Listing>

@@ -4,14 +4,15 @@ import { Icon } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Zone } from "../../design/text.tsx";
-import { me } from "../api/api.ts";
 import { withHolders } from "../api/holders.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { useColumns } from "./columns.tsx";
-import { Export, type ExportProps } from "./export.tsx";
+import { Export } from "./export.tsx";
+import type { ExportProps } from "./export-layer.tsx";
+import { NotFound } from "./not-found.tsx";
 
 /** "add a source" of the label "Add a source". */
 const begun = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
@@ -42,7 +43,7 @@ export const Listing = <Row,>({
   empty,
   children,
 }: ListingProps<Row>) => {
-  const { state, isLoaded, isLoading, problem, since } = list;
+  const { state, isLoaded, isLoading, isWrong, problem, since } = list;
   const what = title.toLowerCase();
   const { shown, menu } = useColumns(title, columns);
   const [isExporting, setExporting] = useState(false);
@@ -64,7 +65,7 @@ export const Listing = <Row,>({
           isEmpty ? undefined : (
             <>
               {menu}
-              {exported === undefined ? null : (
+              {exported === undefined || isWrong ? null : (
                 <button class="btn" type="button" onClick={() => setExporting(true)}>
                   <Icon name="down" small />
                   Export…
@@ -79,7 +80,9 @@ export const Listing = <Row,>({
       {problem === null ? null : (
         <LoadError what="The list" failure={problem} since={isLoaded ? since : null} onRetry={list.retry} />
       )}
-      {isEmpty ? (
+      {isWrong ? (
+        <WrongFilter />
+      ) : isEmpty ? (
         <Empty {...empty}>{begin}</Empty>
       ) : (
         <div>
@@ -105,6 +108,14 @@ export const Listing = <Row,>({
   );
 };
 
+/** In place of the rows, which nobody could tell from those of the filter that was meant. */
+export const WrongFilter = () => (
+  <Empty
+    title="Nothing is listed"
+    text="The address has a value that this list does not take. What it expects stands beside the filters."
+  />
+);
+
 type ThingProps<T> = {
   readonly what: string;
   readonly shown: Shown<T>;
@@ -120,7 +131,7 @@ export const Thing = <T,>({ what, shown, children }: ThingProps<T>) => {
   if (shown.body !== null) return <>{children(shown.body)}</>;
   if (shown.problem === null) return <Loading rows={8} />;
   return shown.problem.status === 404 ? (
-    <Head title="Not found" meta={<span>There is nothing at this address in {me.value?.account.name}.</span>} />
+    <NotFound />
   ) : (
     <LoadError what={what} failure={shown.problem} since={null} onRetry={shown.again} />
   );

@@ -19,8 +19,8 @@ const momentIn = (text: string | undefined): string | undefined =>
 
 export const spanIn = (query: Readonly<Record<string, string>>): Span => {
   const [from, to] = [momentIn(query.from), momentIn(query.to)];
-  if (from === undefined || to === undefined || query.range !== undefined) return { range: rangeIn(query) };
-  return { range: null, from, to };
+  if (from === undefined || query.range !== undefined) return { range: rangeIn(query) };
+  return { range: null, from, ...(to === undefined ? {} : { to }) };
 };
 
 const FIGURES = "admitted,delivered,blocked,held,failed,waiting,latency_p50_ms,latency_p99_ms";

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { type Filter, type FilterValues, faultOf } from "../../design/filter-values.ts";
 import { count, counted, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
@@ -9,8 +10,9 @@ import { hrefOf, placeOfUrl } from "../shell/addresses.ts";
 import { waitingForMe } from "../shell/frame-state.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
-import { useAnswer } from "../shell/use-answer.ts";
+import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { AddressCheck } from "./address-check.tsx";
 import type { Lane } from "./chart-lanes.ts";
 import { worstFirst } from "./endpoint-order.ts";
 import {
@@ -31,6 +33,7 @@ import { ApprovalsInRange } from "./overview-approvals.tsx";
 import { Budgets, useBudgets } from "./overview-budgets.tsx";
 import { NeedsAPerson } from "./overview-needs.tsx";
 import { ENDPOINTS_QUERY, figuresQueries, spanIn } from "./overview-query.ts";
+import { timeFilter } from "./ranges.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints">["data"][number];
 
@@ -207,21 +210,32 @@ const Beginning = ({ onLoaded }: { readonly onLoaded: () => void }) => {
   );
 };
 
+/** Longer ranges have more days than one answer of the API. */
+const DAYS_MAX = 1_500;
+const DAY_MS = 86_400_000;
+
+const checkSpan = ({ from, to }: FilterValues): string | null => {
+  if (from === undefined) return to === undefined ? null : "Name the beginning, too.";
+  const end = to === undefined ? Date.now() : Date.parse(to);
+  // Of both ends, a part of a day counts as a day.
+  return end - Date.parse(from) > (DAYS_MAX - 2) * DAY_MS ? "Choose a shorter time, of at most four years." : null;
+};
+
+/** What the figures of Overview are about, as its address names it. */
+const SPAN_FILTER: Filter = { ...timeFilter("Time"), check: checkSpan };
+
 /** What needs a person comes first, then whether all is well, and where not. */
 const Overview = ({ query }: PageProps) => {
   const span = spanIn(query);
   const range = span.range ?? `${span.from} ${span.to}`;
+  const isWrong = faultOf(SPAN_FILTER, query) !== null;
   const on = { topic: "events", id: null };
   const queries = () => figuresQueries(span, Date.now());
-  const stats = useAnswer<Stats>({ key: `all ${range}`, on, isKept: true }, () =>
-    call("GET /v1/stats", { query: queries().all }),
-  );
-  const gates = useAnswer<Stats>({ key: `gate ${range}`, on, isKept: true }, () =>
-    call("GET /v1/stats", { query: queries().gates }),
-  );
-  const held = useAnswer<Stats>({ key: `held ${range}`, on, isKept: true }, () =>
-    call("GET /v1/stats", { query: queries().held }),
-  );
+  const figures = (which: "all" | "gates" | "held") =>
+    useAnswer<Stats | null>({ key: `${which} ${isWrong ? "" : range}`, on, isKept: true }, async () =>
+      isWrong ? NOT_ASKED : call("GET /v1/stats", { query: queries()[which] }),
+    );
+  const [stats, gates, held] = [figures("all"), figures("gates"), figures("held")];
   const endpoints = useAnswer({ key: "endpoints", on, isKept: true }, () =>
     call("GET /v1/endpoints", { query: ENDPOINTS_QUERY }),
   );
@@ -230,9 +244,10 @@ const Overview = ({ query }: PageProps) => {
   // All is asked for at once and drawn together, because a part that comes later would move those below it.
   const [isLoaded, setLoaded] = useState(false);
   const [hasBegun, setBegun] = useState(false);
-  const isRead = [stats, gates, held, endpoints, budgets].every((it) => it.body !== null || it.problem !== null);
+  const needed = [...(isWrong ? [] : [stats, gates, held]), endpoints, budgets];
+  const isRead = needed.every((it) => it.body !== null || it.problem !== null);
   // In an account in which something happened, nothing more needs to be asked.
-  const isQuiet = isRead && (stats.body?.series ?? []).every((it) => (it.value ?? 0) === 0);
+  const isQuiet = isRead && !isWrong && (stats.body?.series ?? []).every((it) => (it.value ?? 0) === 0);
   const isReady = isLoaded && isRead && (hasBegun || !isQuiet);
   return (
     <>
@@ -248,8 +263,9 @@ const Overview = ({ query }: PageProps) => {
             <Zone />
           </>
         }
-        acts={<RangeNav path="/overview" range={span.range} />}
+        acts={<RangeNav path="/overview" range={isWrong ? null : span.range} />}
       />
+      <AddressCheck filters={[SPAN_FILTER]} query={query} />
       {isQuiet ? <Beginning onLoaded={() => setBegun(true)} /> : null}
       <NeedsAPerson isShown={isReady} onLoaded={() => setLoaded(true)} />
       {stats.problem === null ? null : (

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Filter } from "../../design/filter-values.ts";
 import { listTotal } from "../../design/format.ts";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, Pager } from "../../design/table.tsx";
@@ -35,6 +36,20 @@ const comparedIn = (text: string | undefined): readonly [number, number] | null 
   const [, one, other] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(text ?? "") ?? [];
   return one === undefined || other === undefined ? null : [Number(one), Number(other)];
 };
+
+/** What `v` may name in a policy that has so many versions, in a tab. */
+export const comparisonFilter = (newest: number, tab: string): Filter => ({
+  ...{ name: "v", label: "Comparison", choices: [], expects: null },
+  check({ v }) {
+    if (v === undefined) return null;
+    if (tab !== "versions") return "Only the tab Versions compares two versions.";
+    const [one, other] = comparedIn(v) ?? [0, 0];
+    if (one !== other && [one, other].every((it) => it >= 1 && it <= newest)) return null;
+    return newest < 2
+      ? "There is one version only, and nothing to compare it with."
+      : `Write two of the versions 1 to ${newest} with two dots between them, such as 1..${newest}.`;
+  },
+});
 
 type VersionsProps = {
   readonly policy: Policy;

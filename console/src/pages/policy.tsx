@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { type Filter, faultOf } from "../../design/filter-values.ts";
 import { WordedMark } from "../../design/mark.tsx";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { call, me } from "../api/api.ts";
@@ -8,6 +9,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { AddressCheck } from "./address-check.tsx";
 import { Thing } from "./listing.tsx";
 import { PolicyDecisions } from "./policy-decisions.tsx";
 import { type Draft, definitionOf, EMPTY_POLICY, keepDraft, keptDraft, parsedDraft, textOf } from "./policy-draft.ts";
@@ -15,7 +17,7 @@ import { DraftView } from "./policy-draft-view.tsx";
 import { type Published, PublishLayer, publishVerb } from "./policy-publish.tsx";
 import { PolicyToday } from "./policy-today.tsx";
 import { type Uses, usePolicyUses } from "./policy-uses.ts";
-import { PolicyVersions } from "./policy-versions.tsx";
+import { comparisonFilter, PolicyVersions } from "./policy-versions.tsx";
 import type { Policy } from "./policy-words.ts";
 import { useValidation } from "./use-validation.ts";
 import { UsedBy } from "./used-by.tsx";
@@ -26,6 +28,11 @@ const TABS = [
   ["versions", "Versions"],
   ["decisions", "Decisions"],
 ] as const;
+
+const TAB: Filter = {
+  ...{ name: "tab", label: "Tab", choices: TABS.map(([value, word]) => ({ value, word })) },
+  expects: "Choose one of Draft, Today, Versions and Decisions.",
+};
 
 const NEW = "new";
 
@@ -83,12 +90,15 @@ const Tabs = ({ policy: { id, version }, tab: open }: { readonly policy: Policy;
 type EditedProps = {
   readonly policy: Policy | null;
   readonly uses: Uses | null;
-  readonly tab: string;
-  readonly v?: string | undefined;
+  readonly query: PageProps["query"];
   readonly onDone: () => void;
 };
 
-const Edited = ({ policy, uses, tab, v, onDone }: EditedProps) => {
+const Edited = ({ policy, uses, query, onDone }: EditedProps) => {
+  // Two versions can be compared in one place alone.
+  const tab = query.tab ?? (query.v === undefined ? "draft" : "versions");
+  const comparison = comparisonFilter(policy?.version ?? 0, tab);
+  const v = faultOf(comparison, query) === null ? query.v : undefined;
   const { draft, isChanged, set } = useDraft(policy);
   const validated = useValidation(draft.text);
   const [isAsking, setAsking] = useState(false);
@@ -132,6 +142,7 @@ const Edited = ({ policy, uses, tab, v, onDone }: EditedProps) => {
         acts={tab === "draft" ? acts : undefined}
       />
       {policy === null ? null : <Tabs policy={policy} tab={tab} />}
+      {policy === null ? null : <AddressCheck filters={[TAB, comparison]} query={query} />}
       {proposal === null ? null : (
         <Note role="wait" mark="held">
           <p>
@@ -164,7 +175,6 @@ const Edited = ({ policy, uses, tab, v, onDone }: EditedProps) => {
 /** What does this policy say, and what did it decide? */
 const PolicyPage = ({ params, query }: PageProps) => {
   const { id } = params;
-  const tab = TABS.find(([name]) => name === query.tab)?.[0] ?? "draft";
   const shown = useAnswer<Policy>({ key: id ?? NEW, on: { topic: "policies", id: id ?? null } }, () =>
     call("GET /v1/policies/{id}", { params: { id: id ?? "" } }),
   );
@@ -172,11 +182,11 @@ const PolicyPage = ({ params, query }: PageProps) => {
   const isReady = (uses.body !== null || uses.problem !== null) && isNameSettled(shown.body?.created_by);
   return (
     <Thing what="The policy" shown={isReady ? shown : { ...shown, body: null }}>
-      {(policy) => <Edited key={id} policy={policy} uses={uses.body} tab={tab} v={query.v} onDone={shown.again} />}
+      {(policy) => <Edited key={id} policy={policy} uses={uses.body} query={query} onDone={shown.again} />}
     </Thing>
   );
 };
 
-export const PolicyNew = () => <Edited policy={null} uses={null} tab="draft" onDone={() => undefined} />;
+export const PolicyNew = () => <Edited policy={null} uses={null} query={{}} onDone={() => undefined} />;
 
 export default PolicyPage;

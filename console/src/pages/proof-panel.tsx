@@ -12,7 +12,6 @@ import { Note } from "../../design/text.tsx";
 import { JsonTree } from "../../design/tree.tsx";
 import { call, callText, me } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
-import { useCrumbName } from "../shell/crumb-name.ts";
 import { pageOfId } from "../shell/thing-pages.ts";
 import type { Checked, Outside, Service } from "./proof-check.ts";
 import { fieldIn } from "./record-parts.ts";
@@ -209,7 +208,6 @@ export const ProofPanel = ({ index, back, children }: PanelProps) => {
     const frame = requestAnimationFrame(() => heading.current?.focus());
     return () => cancelAnimationFrame(frame);
   }, [index, asked]);
-  useCrumbName(`Record ${count(index)}`);
   useKeys({ v: () => setAsked((it) => it + 1) });
   const { checked, failed } = state;
   const words = checked === null ? null : VERDICTS[checked.report.verdict];

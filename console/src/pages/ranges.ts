@@ -16,12 +16,15 @@ export const thisMinute = (now: number): { readonly from: string; readonly to: s
   return { from: new Date(start).toISOString(), to: new Date(start + MINUTE_MS).toISOString() };
 };
 
+const EXPECTED = "Choose one of 1 h, 24 h, 7 d and 30 d.";
+
+/** What a page with a range shows its figures of. */
+export const RANGE_FILTER = { name: "range", label: "Range", choices: RANGES, expects: EXPECTED };
+
 /** The filter by time of a list: relative, or two moments. */
 export const timeFilter = (label: string) => ({
-  name: "range",
+  ...RANGE_FILTER,
   label,
-  choices: RANGES,
-  expects: "Choose one of 1 h, 24 h, 7 d and 30 d.",
   startOf: (range: string) => rangeStart(range, Date.now()),
 });
 

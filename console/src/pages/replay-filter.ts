@@ -1,6 +1,6 @@
 import type { FilterValues } from "../../design/filter-values.ts";
 import type { AnswerOf } from "../api/api.ts";
-import { hrefOf } from "../shell/addresses.ts";
+import { hrefOf, queryIn } from "../shell/addresses.ts";
 import { firstMoment } from "./ranges.ts";
 
 export type ReplayFilter = AnswerOf<"GET /v1/replays">["data"][number]["filter"];
@@ -16,20 +16,25 @@ export const planHref = (values: FilterValues, list?: FilterValues): string =>
 /** The filter in `new`; null if the address names none. */
 export const planIn = ({ new: text }: Readonly<Record<string, string>>): FilterValues | null => {
   if (text === undefined) return null;
-  const given = new URLSearchParams(text);
-  return Object.fromEntries(
-    FILTER_NAMES.flatMap((name) => {
-      const value = given.get(name);
-      return value === null || value === "" ? [] : [[name, value] as const];
-    }),
-  );
+  const given = queryIn(new URLSearchParams(text));
+  return Object.fromEntries(FILTER_NAMES.flatMap((name) => (given[name] ? [[name, given[name]] as const] : [])));
 };
+
+/** The most of what somebody wrote that is repeated to them. */
+const CUT = 40;
+const cut = (text: string): string => (text.length > CUT ? `${text.slice(0, CUT)}…` : text);
 
 const isReplayable = (status: string | undefined): boolean => status === "failed" || status === "blocked";
 
 /** Null for a plan that can be made, else a sentence that says what the address should name. */
-export const faultOfPlan = ({ status = "failed" }: FilterValues): string | null =>
-  isReplayable(status) ? null : `Only failed or refused events can be replayed, not “${status}”. Choose which events.`;
+export const faultOfPlan = (query: Readonly<Record<string, string>>): string | null => {
+  const { status = "failed" } = planIn(query) ?? {};
+  if (!isReplayable(status))
+    return `Only failed or refused events can be replayed, not “${cut(status)}”. Choose which events.`;
+  const other = [...new URLSearchParams(query.new).keys()].find((name) => !FILTER_NAMES.includes(name));
+  if (other === undefined) return null;
+  return `A replay cannot be limited by “${cut(other)}”, only by the filters here. Show the plan without it.`;
+};
 
 /** What the API is asked for; a relative range begins when the plan is made. */
 export const replayFilterOf = ({ status, range, from, ...rest }: FilterValues): ReplayFilter => {

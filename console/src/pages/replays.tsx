@@ -1,4 +1,4 @@
-import type { Filter, FilterValues } from "../../design/filter-values.ts";
+import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
 import { WordedMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
@@ -101,8 +101,8 @@ const New = ({ query }: Pick<PageProps, "query">) => {
   const name = useNames();
   const asked = planIn(query);
   const values = asked ?? {};
-  const fault = faultOfPlan(values);
-  const planned = fault === null ? asked : null;
+  const fault = faultOfPlan(query);
+  const planned = fault === null && faultsOf(filters(), values).length === 0 ? asked : null;
   const { status } = replayFilterOf(values);
   const plan = useAnswer<Plan | null>({ key: query.new ?? "", on: null }, async () => {
     if (planned === null || whyNotAdmin() !== null) return NOT_ASKED;
@@ -175,6 +175,7 @@ const Replays = ({ query }: PageProps) => {
   const list = useList<Row>({
     filter: address,
     isKept: true,
+    isWrong: faultsOf(LIST_FILTERS, set).length > 0,
     topic: "replays",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
@@ -196,7 +197,7 @@ const Replays = ({ query }: PageProps) => {
     >
       <New query={query} />
       <div class="stack tight">
-        <SavedViews fixed={VIEWS} address={address} />
+        <SavedViews fixed={VIEWS} address={address} isWrong={list.isWrong} />
         <FilterBar label="Filter replays" filters={LIST_FILTERS} values={set} onChange={change} />
       </div>
     </Listing>

@@ -57,10 +57,12 @@ type ViewsProps = {
   readonly fixed: readonly FixedView[];
   /** The address of what is shown, without the selected row. */
   readonly address: string;
+  /** True if the address has a value that its list does not take: it is not saved. */
+  readonly isWrong: boolean;
 };
 
 /** Addresses with a name, as tabs over a list: those that every account has, one's own, and what others share. */
-export const SavedViews = ({ fixed, address }: ViewsProps) => {
+export const SavedViews = ({ fixed, address, isWrong }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false);
   const tabs = useRef<HTMLElement>(null);
   // On a narrow window the tabs scroll, and the current one may stand beyond the edge.
@@ -94,7 +96,7 @@ export const SavedViews = ({ fixed, address }: ViewsProps) => {
           </a>
         ))}
       </nav>
-      {isKnown || preferences.value === null ? null : (
+      {isKnown || isWrong || preferences.value === null ? null : (
         <button class="btn bare" type="button" onClick={() => setSaving(true)}>
           Save this view…
         </button>

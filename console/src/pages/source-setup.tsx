@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
+import type { Filter } from "../../design/filter-values.ts";
 import { WordedMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
@@ -11,6 +12,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
+import { AddressCheck } from "./address-check.tsx";
 import { useEndpointChoices, usePolicyChoices } from "./choices.ts";
 import { FirstEvent } from "./first-event.tsx";
 import { Choice, SendForm } from "./form.tsx";
@@ -299,7 +301,11 @@ const Steps = ({ source, provider, step, made, setMade }: StepsProps) => {
 };
 
 const SetUp = (
-  props: Omit<StepsProps, "source"> & { readonly id: string; readonly providers: readonly Provider[] },
+  props: Omit<StepsProps, "source"> & {
+    readonly id: string;
+    readonly providers: readonly Provider[];
+    readonly query: PageProps["query"];
+  },
 ) => {
   const { id, providers } = props;
   // The key has the step, because the step before changes the source.
@@ -314,6 +320,7 @@ const SetUp = (
             title="Set up a source"
             meta={<span>Four steps. You can leave and come back at this address; only a shown secret is lost.</span>}
           />
+          <AddressCheck filters={[stepFilter(true)]} query={props.query} />
           <Steps
             {...props}
             source={source}
@@ -324,6 +331,14 @@ const SetUp = (
     </Thing>
   );
 };
+
+const STEPS = ["2", "3", "4"];
+/** The first step is done once there is a source, and the only one before. */
+const stepFilter = (hasSource: boolean): Filter => ({
+  ...{ name: "step", label: "Step" },
+  choices: (hasSource ? STEPS : ["1"]).map((value) => ({ value, word: value })),
+  expects: hasSource ? "Choose one of the steps 2, 3 and 4." : "Without a source there is only step 1.",
+});
 
 /** Does it arrive? */
 const SourceSetup = ({ query }: PageProps) => {
@@ -337,10 +352,13 @@ const SourceSetup = ({ query }: PageProps) => {
         const [provider] = providers;
         if (provider === undefined) return null;
         if (query.source !== undefined)
-          return <SetUp id={query.source} step={query.step ?? "3"} {...{ providers, provider, made, setMade }} />;
+          return (
+            <SetUp id={query.source} step={query.step ?? "3"} {...{ query, providers, provider, made, setMade }} />
+          );
         return (
           <>
             <Head title="Set up a source" meta={<span>Four steps; the last one waits for your first event.</span>} />
+            <AddressCheck filters={[stepFilter(false)]} query={query} />
             <ol class="setup">
               <li>
                 <span aria-hidden="true">1</span>

@@ -2,9 +2,18 @@
 
 export type Place = { readonly path: string; readonly query: Readonly<Record<string, string>> };
 
+/** A value that is empty says nothing, and a name that stands there several times has all its values. */
+export const queryIn = (search: URLSearchParams): Place["query"] =>
+  Object.fromEntries(
+    [...new Set(search.keys())].flatMap((name) => {
+      const values = new Set(search.getAll(name).filter((it) => it !== ""));
+      return values.size === 0 ? [] : [[name, [...values].join(",")] as const];
+    }),
+  );
+
 export const placeOfUrl = (url: URL): Place => ({
   path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname,
-  query: Object.fromEntries(url.searchParams),
+  query: queryIn(url.searchParams),
 });
 
 /** The address of a place; entries that are undefined or empty are left out. */

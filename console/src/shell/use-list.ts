@@ -22,6 +22,8 @@ import { place, scrollTarget } from "./router.ts";
 type ListDeps<Row> = {
   /** Names the filter: another one begins anew. */
   readonly filter: string;
+  /** True if the address has a value that the filter does not take: nothing is asked for, and nothing is listed. */
+  readonly isWrong?: boolean;
   /** Null: whatever changes, as the audit has a record of everything. */
   readonly topic: string | null;
   readonly keyOf: (row: Row) => string;
@@ -44,6 +46,7 @@ export type ShownList<Row> = {
   readonly state: ListState<Row>;
   readonly isLoaded: boolean;
   readonly isLoading: boolean;
+  readonly isWrong: boolean;
   readonly problem: Problem | null;
   /** When what is shown was loaded, ISO 8601; null before that. */
   readonly since: string | null;
@@ -96,7 +99,7 @@ const readOrder = () => {
 
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
 export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
-  const { filter, topic, keyOf, isKept } = deps;
+  const { filter, topic, keyOf, isKept, isWrong = false } = deps;
   // One address may have two lists, each in its tab.
   const name = `${place.peek().path} ${topic} list ${filter}`;
   const kept = (): Kept<Row> | null => (isKept === true ? keptAnswers.of<Kept<Row>>(name) : null);
@@ -113,9 +116,10 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
 
   /** Sets the answer unless the filter was changed meanwhile, or a later read of the first page was answered before. */
   const read = async (cursor: string | undefined, put: (page: Page<Row>) => void): Promise<void> => {
-    const { generation, order } = latest.current;
+    const { generation, order, deps: given } = latest.current;
+    if (given.isWrong) return;
     const nth = cursor === undefined ? order.ask() : null;
-    const [answer] = await Promise.all([latest.current.deps.page(cursor), namesRead()]);
+    const [answer] = await Promise.all([given.page(cursor), namesRead()]);
     if (generation !== latest.current.generation || (nth !== null && order.isOvertaken(nth))) return;
     if (answer.ok) put(answer.body);
     setFacts((before) => ({
@@ -127,8 +131,9 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   };
   const begin = (): void => {
     latest.current.generation += 1;
-    const before = kept();
-    setFacts({ isLoaded: before !== null, isLoading: true, problem: null, since: before?.since ?? "" });
+    const before = isWrong ? null : kept();
+    if (isWrong) setState(EMPTY_LIST);
+    setFacts({ isLoaded: before !== null, isLoading: !isWrong, problem: null, since: before?.since ?? "" });
     if (before !== null) setState(before.state);
     void read(undefined, (page) => {
       if (isKept === true && page.data.length <= KEPT_ROWS)
@@ -190,18 +195,17 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   }, [filter, topic]);
   const waiting = state.waiting.length === 0 ? "" : `${state.waiting.length}${state.hasGap ? "+" : ""}`;
   waitingRows.value = waiting;
-  const { cursor } = state;
   return {
     state,
-    ...facts,
+    ...{ ...facts, isWrong },
     since: facts.since === "" ? null : facts.since,
     waiting,
     more:
-      cursor === null
+      state.cursor === null
         ? null
         : () => {
             setFacts((before) => ({ ...before, isLoading: true }));
-            void read(cursor, (page) => setState((before) => withMore(before, page, keyOf)));
+            void read(state.cursor ?? undefined, (page) => setState((before) => withMore(before, page, keyOf)));
           },
     // With a gap, what waits does not reach down to the rows that are shown.
     showWaiting: () =>
