@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { euro } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
 import { StateMark } from "../../design/mark.tsx";
-import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
+import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Note, Section } from "../../design/text.tsx";
@@ -28,8 +28,8 @@ import {
 } from "./decision-parts.tsx";
 import { approveQuestion, outcomeMessage } from "./decision-words.ts";
 import { showField, unreadIn } from "./fields-read.ts";
+import { Missing } from "./listing.tsx";
 import { MessageText } from "./message-text.tsx";
-import { nothingHere, WaysOn } from "./not-found.tsx";
 
 /** The approval and the text of the answer, in which numbers have the digits that were sent. */
 type Read = { readonly approval: Approval; readonly text: string };
@@ -387,9 +387,7 @@ export const DecisionCard = ({ id, isAlone, onNext }: CardProps) => {
         {shown.problem === null ? (
           <Loading />
         ) : shown.problem.status === 404 ? (
-          <Empty title="Not found" text={nothingHere()}>
-            <WaysOn />
-          </Empty>
+          <Missing />
         ) : (
           <LoadError what="The request" failure={shown.problem} since={null} onRetry={shown.again} />
         )}

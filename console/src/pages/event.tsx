@@ -25,9 +25,9 @@ import { isReplayable } from "./event-replay.ts";
 import { ReplayButton } from "./event-selection.tsx";
 import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
+import { Missing } from "./listing.tsx";
 import { message } from "./message.ts";
 import { MessageText } from "./message-text.tsx";
-import { NotFound } from "./not-found.tsx";
 import { Refusal } from "./refusal.tsx";
 import { rejectionOf } from "./rejection.ts";
 import { useStopped } from "./stopped-endpoints.ts";
@@ -173,7 +173,7 @@ const Found = ({ shown, query }: FoundProps) => {
     return shown.problem === null ? (
       <Loading rows={8} />
     ) : shown.problem.status === 404 ? (
-      <NotFound />
+      <Missing />
     ) : (
       <LoadError what="The event" failure={shown.problem} since={null} onRetry={shown.again} />
     );

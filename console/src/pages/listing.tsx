@@ -1,18 +1,19 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Zone } from "../../design/text.tsx";
 import { withHolders } from "../api/holders.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
+import { missingAt } from "../shell/frame-state.ts";
+import { place } from "../shell/router.ts";
 import type { Shown } from "../shell/use-answer.ts";
 import type { ShownList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { useColumns } from "./columns.tsx";
 import { Export } from "./export.tsx";
 import type { ExportProps } from "./export-layer.tsx";
-import { NotFound } from "./not-found.tsx";
 
 /** "add a source" of the label "Add a source". */
 const begun = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
@@ -125,13 +126,21 @@ type ThingProps<T> = {
 const nameIn = (it: unknown): string | null =>
   typeof it === "object" && it !== null && "name" in it && typeof it.name === "string" ? it.name : null;
 
+/** Leaves the page to the one that leads on from an address without a thing. */
+export const Missing = () => {
+  useEffect(() => {
+    missingAt.value = place.value;
+  }, []);
+  return null;
+};
+
 /** One thing, or why it is not there. Nothing tells whether an id exists in another account. */
 export const Thing = <T,>({ what, shown, children }: ThingProps<T>) => {
   useCrumbName(nameIn(shown.body));
   if (shown.body !== null) return <>{children(shown.body)}</>;
   if (shown.problem === null) return <Loading rows={8} />;
   return shown.problem.status === 404 ? (
-    <NotFound />
+    <Missing />
   ) : (
     <LoadError what={what} failure={shown.problem} since={null} onRetry={shown.again} />
   );

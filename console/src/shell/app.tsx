@@ -14,7 +14,7 @@ import { HOME, hrefOf, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
 import { crumbName } from "./crumb-name.ts";
 import { type Crumb, Frame } from "./frame.tsx";
-import { waitingForMe, waitingRows } from "./frame-state.ts";
+import { missingAt, waitingForMe, waitingRows } from "./frame-state.ts";
 import type { PageProps } from "./page-props.ts";
 import { type FoundPage, pageAt } from "./pages.ts";
 import { readPreferences } from "./preferences.ts";
@@ -154,7 +154,7 @@ const Clock = ({ zone, children }: { readonly zone: string; readonly children: C
 const SignedIn = ({ who }: { readonly who: Me }) => {
   const { path, query } = place.value;
   const found = pageAt(place.value);
-  const row = found?.row ?? NOTHING_HERE;
+  const row = missingAt.value === place.value ? NOTHING_HERE : (found?.row ?? NOTHING_HERE);
   const Page = useComponent(row);
   useWaitingForMe(who);
   useNames();
