@@ -230,7 +230,8 @@ const inBrowser = (binary: string): void => {
   test("a record that is not there is told, and is no proof of anything", async () => {
     await page.open("about:blank");
     await page.open(`${program.url}/audit/999999`);
-    await page.shows("Not checked.");
+    await page.shows("Write the number of a record, from 0 to");
+    assert.is(await page.evaluate("document.querySelector('.proof')"), null);
   });
 
   test("the list and the proof fit six widths, in two schemes, and axe finds nothing", async () => {
