@@ -117,7 +117,7 @@ const inBrowser = (binary: string): void => {
     const { id } = data.find(({ name }: { readonly name: string }) => name === "erp-bridge");
     const path = await page.evaluate<string>("location.pathname");
     await page.open(`${program.url}/endpoints/${id}`);
-    await page.click("10", ".facts");
+    await page.click("10 events", ".facts");
     await page.shows("10 match");
     assert.is(await rowsOf(), 10);
     await page.open(program.url + path);

@@ -7,7 +7,7 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
-import { type AnswerOf, call, callText, me } from "../api/api.ts";
+import { type AnswerOf, call, callText } from "../api/api.ts";
 import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
