@@ -156,6 +156,48 @@ const inBrowser = (binary: string): void => {
     }
   });
 
+  test("so does each figure of its approvals, budgets and endpoints, and the number at Approvals", async () => {
+    await page.open(`${program.url}/overview`);
+    await page.shows("Approvals in this range");
+    const read = <T>(what: string): Promise<readonly T[]> => page.evaluate<readonly T[]>(what);
+    const outcomes = await until("they are counted", async () => {
+      const all = await read<[string, string]>(
+        "[...[...document.querySelectorAll('.sums')].at(-1).querySelectorAll('a')].map((it) => [it.getAttribute('href'), it.querySelector('b').innerText])",
+      );
+      return all.length === 6 && all.every(([, figure]) => /\d/.test(figure)) ? all : null;
+    });
+    const budgets = await read<[string, string]>(
+      "[...document.querySelectorAll('.lines li')].map((it) => [it.querySelector('a').getAttribute('href'), it.querySelector('b').innerText])",
+    );
+    const endpoints = await read<[string, string]>(
+      "[...[...document.querySelectorAll('main table')].find((it) => it.caption?.innerText === 'Endpoints, worst first').tBodies[0].rows].map((it) => [it.querySelector('a').getAttribute('href'), it.cells[it.cells.length - 1].innerText])",
+    );
+    const [badge] = await read<string>("[document.querySelector('nav.side .count').firstChild.data]");
+    assert.ok(budgets.length > 0 && endpoints.length > 0);
+    for (const [href, figure] of budgets) {
+      const { settled_eur, reserved_eur } = (await client.call("GET", `/v1${href}/ledger`)).body;
+      const reserved = reserved_eur === 0 ? "" : `, €${reserved_eur.toFixed(2)} reserved`;
+      assert.is(figure, `€${settled_eur.toFixed(2)} spent${reserved}`, href);
+    }
+    for (const [href, figure] of endpoints) {
+      const id = href.split("/").at(-1);
+      const waiting = await client.call("GET", `/v1/events?endpoint_id=${id}&status=queued&total=true`);
+      assert.is(Number.parseInt(figure, 10), waiting.body.total, href);
+    }
+    assert.is(badge, String((await client.session("GET", "/v1/approvals?for=me&limit=100")).body.data.length));
+    let sum = 0;
+    for (const [nth, [href, figure]] of outcomes.entries()) {
+      const query = href.split("?")[1]?.replace("for=any&", "");
+      assert.is(figure, String((await client.call("GET", `/v1/approvals?${query}&total=true`)).body.total), href);
+      sum += nth === 0 ? 0 : Number(figure);
+      await page.open(program.url + href);
+      await page.shows(`${figure} match`);
+    }
+    assert.is(String(sum), outcomes[0]?.[1], "the outcomes add up to what was asked");
+    await page.open(`${program.url}/approvals`);
+    await page.shows(`${badge} ${badge === "1" ? "waits" : "wait"} for you`);
+  });
+
   test("the overview begins with what needs a person, and has the day's budgets", async () => {
     await page.open(`${program.url}/overview`);
     await page.shows("It stopped half undone. 1 step needs a manual undo.");

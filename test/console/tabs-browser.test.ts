@@ -187,11 +187,14 @@ const inBrowser = (binary: string): void => {
       0,
     );
     await page.open(`${program.url}/agents/${id}`);
-    await page.shows("of what was admitted");
+    await page.shows("reserved for what is not finished");
     const told = await page.evaluate<string>(
-      "[...document.querySelectorAll('.sums > *')].find((it) => it.innerText.startsWith('Cost'))?.querySelector('b').innerText",
+      "[...document.querySelectorAll('.sums > *')].find((it) => it.innerText.startsWith('Spent'))?.innerText",
     );
-    assert.is(told, `€${(sum / 100).toFixed(2)}`);
+    const [spent = 0, reserved = 0] = [...told.matchAll(/€(\d+\.\d\d)/g)].map(([, amount]) =>
+      Math.round(Number(amount) * 100),
+    );
+    assert.is(spent + reserved, sum, told);
   });
 
   test("a page that was not connected shows what happened meanwhile", async () => {
