@@ -13,6 +13,7 @@ const STATES: Readonly<Record<string, State>> = {
   committed: state("Committed", "delivered", "ok"),
   approved: state("Approved", "delivered", "ok"),
   consumed: state("Approved", "delivered", "ok"),
+  applied: state("Applied", "delivered", "ok"),
   allow: state("Allowed", "delivered", "ok"),
   succeeded: state("Succeeded", "delivered", "ok"),
   active: state("Active", "delivered", "ok"),

@@ -141,13 +141,16 @@ const useCounts = (): Readonly<Record<Wanted, string | null>> => {
   };
 };
 
-/** How many there are, by the list that is shown. */
-const countText = (wanted: Wanted, count: number, total: number | undefined): string => {
+/** How many there are, by the list that is shown; `waits` is the number in its tab. */
+const countText = (
+  wanted: Wanted,
+  { count, total, waits }: { readonly count: number; readonly total: number | undefined; readonly waits: string },
+): string => {
   if (wanted === "any") return `${listTotal(total ?? count)} match`;
   if (wanted === "decided") return count === 0 ? "Nothing was decided by you" : `${count} decided by you`;
   const whom = wanted === "me" ? " for you" : "";
-  if (count === 0) return `Nothing waits${whom}`;
-  return `${count} ${count === 1 ? "waits" : "wait"}${whom}`;
+  if (waits === "0") return `Nothing waits${whom}`;
+  return `${waits} ${waits === "1" ? "waits" : "wait"}${whom}`;
 };
 
 /** Whether a row still belongs to the list that is shown; one that does not stays, with what became of it. */
@@ -281,7 +284,9 @@ const Approvals = ({ params, query }: PageProps) => {
         title="Approvals"
         meta={
           <>
-            <span class={isLoaded ? "" : "unseen"}>{countText(wanted, count, total)}</span>
+            <span class={isLoaded ? "" : "unseen"}>
+              {countText(wanted, { count, total, waits: counts[wanted] ?? String(count) })}
+            </span>
             <Zone />
           </>
         }

@@ -30,6 +30,7 @@ import { approveQuestion, outcomeMessage } from "./decision-words.ts";
 import { showField, unreadIn } from "./fields-read.ts";
 import { Missing } from "./listing.tsx";
 import { MessageText } from "./message-text.tsx";
+import { whyOf } from "./why.ts";
 
 /** The approval and the text of the answer, in which numbers have the digits that were sent. */
 type Read = { readonly approval: Approval; readonly text: string };
@@ -158,14 +159,21 @@ const useChanges = ({ replaced_by: next }: Approval, { text }: Read): readonly s
   return shown.body === null ? [] : changesBetween(text, shown.body);
 };
 
+const SENT: readonly string[] = ["delivered", "failed"];
+
+/** The event once it is delivered or has failed; null before that, and of what is no event. */
+const useSent = ({ event_id: id, outcome: { status } }: Approval): AnswerOf<"GET /v1/events/{id}"> | null =>
+  useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `sent ${id} ${status}`, on: null }, () =>
+    id !== null && SENT.includes(status) ? call("GET /v1/events/{id}", { params: { id } }) : Promise.resolve(NOT_ASKED),
+  ).body;
+
 /** From the decision to the end of the attempt that succeeded; null unless it was delivered. */
-const useDelivered = ({ event_id: id, decided_at: at, endpoint, outcome }: Approval) => {
-  const isDelivered = outcome.status === "delivered" && id !== null && endpoint !== null;
-  const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `sent ${id} ${isDelivered}`, on: null }, () =>
-    isDelivered ? call("GET /v1/events/{id}", { params: { id } }) : Promise.resolve(NOT_ASKED),
-  );
-  const last = shown.body?.attempts.at(-1);
-  if (last === undefined || at === null || endpoint === null) return null;
+const deliveredOf = (
+  { decided_at: at, endpoint }: Approval,
+  sent: AnswerOf<"GET /v1/events/{id}"> | null,
+): { readonly to: string; readonly ms: number } | null => {
+  const last = sent?.attempts.at(-1);
+  if (sent?.status !== "delivered" || last === undefined || at === null || endpoint === null) return null;
   const end = Date.parse(last.started_at) + (last.duration_ms ?? 0);
   return { to: endpoint.name, ms: Math.max(0, end - Date.parse(at)) };
 };
@@ -173,9 +181,11 @@ const useDelivered = ({ event_id: id, decided_at: at, endpoint, outcome }: Appro
 /** What became of it, live; then the next request by Enter. */
 const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
   const { status, outcome, event_id, bundle_id, reason, replaced_by } = approval;
-  const { role, mark } = stateOf(status);
   const isApproved = status === "approved" || status === "consumed";
-  const delivered = useDelivered(approval);
+  // Green is for a good end, which an approval is not yet.
+  const { role, mark } = stateOf(isApproved ? outcome.status : status);
+  const sent = useSent(approval);
+  const delivered = deliveredOf(approval, sent);
   const words = outcomeMessage(approval, {
     ...{ reader: me.value?.member.id ?? "", wasOpen: frozen.approval.status === "pending", isLate, now: now.value },
     ...{ changes: useChanges(approval, frozen), delivered },
@@ -187,7 +197,8 @@ const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
           <MessageText message={words} />{" "}
           {isApproved && delivered === null ? (
             <>
-              It is now: <StateMark value={outcome.status} />.
+              It is now: <StateMark value={outcome.status} />
+              {sent?.status === "failed" ? `: ${whyOf(sent)}.` : "."}
             </>
           ) : null}{" "}
           {status === "void" ? null : reason}
@@ -343,7 +354,10 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
           </div>
         </Section>
       </div>
-      {about?.agent == null ? null : <Agent name={approval.requested_by.name} agent={about.agent} />}
+      {/* Nor does what the agent has done since. */}
+      {about?.agent == null || approval.status !== "pending" ? null : (
+        <Agent name={approval.requested_by.name} agent={about.agent} />
+      )}
       <Votes approval={current} />
       {isOver || isChanged ? null : reason === null ? (
         <SignBar

@@ -64,7 +64,9 @@ export const APPROVAL_CONTEXT: JsonSchema = named(
       ...orNull(
         object({ approval_id: text, decided_at: nullableTime, fields: { ...FIELDS, type: ["array", "null"] } }),
       ),
-      description: "The one of the same action and agent that was approved and used last, among the account's last 200",
+      description:
+        "The one of the same action and agent that was approved last and used, among the account's last 200; of a decided " +
+        "approval, the last before its decision",
     },
     undo: {
       ...orNull(

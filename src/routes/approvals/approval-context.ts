@@ -81,22 +81,32 @@ export const recordRead = async (
     calls.payloadRead(calledBy(call), approvalId);
 };
 
-/** The approval of the same action and agent that was used last, as this reader may see it. */
+type Used = { readonly id: string; readonly document: ApprovalDocument };
+
+const decidedAt = ({ document }: Used): number => Date.parse(document.decided_at ?? document.requested_at);
+
+/**
+ * The approval of the same action and agent that was granted and used last, as this reader may see it. Of a decided
+ * approval, the last before its decision: what its approvers had before them.
+ */
 const previousOf = async (deps: ContextDeps, it: RequestedApproval, call: Call) => {
   const { principal, envelope } = call;
-  const { account, action, requested_by, requested_at, approval_id } = it.request;
+  const { account, action, requested_by, approval_id } = it.request;
   if (action === null) return null;
+  const until = it.end === null ? envelope.at : it.end.at;
   const where = [
     { field: "account", is: "=", value: account },
     { field: "status", is: "=", value: "consumed" },
-    { field: "requested_at", is: "<=", value: requested_at },
+    { field: "requested_at", is: "<=", value: until },
   ] as const;
   const sort = { field: "requested_at", order: "desc" } as const;
   const found = await pageIn<ApprovalDocument>(deps.views, approvals, { where, sort, limit: PREVIOUS_MAX });
-  const same = found.find(
-    ({ id, document }) =>
-      id !== approval_id && document.action === action && document.requested_by.id === requested_by.id,
-  );
+  // One that was asked for later may have been decided before.
+  const [same] = found
+    .filter(({ id, document }) => id !== approval_id && document.action === action)
+    .filter(({ document }) => document.requested_by.id === requested_by.id)
+    .filter((used) => decidedAt(used) <= Date.parse(until))
+    .toSorted((a, b) => decidedAt(b) - decidedAt(a));
   if (same === undefined) return null;
   const before = await ownApproval(deps, { principal, params: { id: same.id } });
   if (before === null) return null;

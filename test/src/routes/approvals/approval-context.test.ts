@@ -102,6 +102,27 @@ test("it has the sentence, each field, the last approved one, the undo, the budg
   assert.equal([await idsFor(approver, "decided"), await idsFor(client, "decided")], [[first], []]);
 });
 
+test("the one before is the one that was approved last, whenever it was asked for; a decided one keeps its own", async () => {
+  const { client, agent } = await world();
+  const approver = await member(client, "approver");
+  const [first, second, third] = [
+    await ask(agent, "k-1", 100),
+    await ask(agent, "k-2", 200),
+    await ask(agent, "k-3", 300),
+  ];
+  const before = async (id: string): Promise<string | null> =>
+    (await contextOf(approver, id)).previous?.approval_id ?? null;
+  await until("each is listed", async () => (await idsFor(approver, "me")).length === 3);
+  for (const [decided, asks] of [
+    [second, first],
+    [first, third],
+  ] as const) {
+    assert.is((await approve(approver, decided, await contextOf(approver, decided))).status, 200);
+    await until("it is what was approved last", async () => (await before(asks)) === decided);
+  }
+  assert.equal([await before(first), await before(second)], [second, null]);
+});
+
 test("an approval that was decided or changed meanwhile says by whom, or what has changed", async () => {
   const { client, agent, endpoint } = await world();
   const one = await ask(agent, "k-1", 100);
