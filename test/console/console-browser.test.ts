@@ -202,7 +202,7 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/overview`);
     await page.shows("It stopped half undone. 1 step needs a manual undo.");
     await page.shows("Budgets today");
-    await page.shows("Held for approval, by action");
+    await page.shows("Waiting for approval, by action");
     await page.shows("of €1,000,000.00");
     await page.click("See what is left", ".todo");
     await page.shows("could not be undone");

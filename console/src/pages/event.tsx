@@ -186,7 +186,7 @@ const Found = ({ shown, query }: FoundProps) => {
           <>
             <StateMark value={event.status} />
             <span>
-              from{" "}
+              {event.sample ? "a sample " : ""}from{" "}
               {LISTED.includes(origin.kind) ? (
                 <a href={`/${origin.kind}s/${encodeURIComponent(origin.id)}`}>{origin.name}</a>
               ) : (

@@ -94,6 +94,7 @@ const columns = (
           <Breaking text={eventTitle(row)} />
         </a>
         <span class="sub">
+          {row.sample ? "Sample from " : ""}
           {row.origin.name}
           {row.endpoint_id === null ? "" : ` → ${name(row.endpoint_id) ?? "its endpoint"}`}
         </span>

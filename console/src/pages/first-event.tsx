@@ -14,6 +14,8 @@ type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
 type Event = Events["data"][number];
 
 const SECOND_MS = 1_000;
+/** Samples do not end the wait, and may lie before the first event. */
+const NEWEST = 20;
 
 const Waiting = ({ from }: { readonly from: string }) => {
   const [begun] = useState(Date.now);
@@ -42,7 +44,8 @@ const Waiting = ({ from }: { readonly from: string }) => {
   );
 };
 
-const Arrived = ({ event }: { readonly event: Event }) => {
+const Arrived = ({ event }: { readonly event: Event | undefined }) => {
+  if (event === undefined) return null;
   const why = whyOf(event);
   const href = `/events/${encodeURIComponent(event.id)}`;
   return (
@@ -51,7 +54,7 @@ const Arrived = ({ event }: { readonly event: Event }) => {
         <StateMark value={event.status} />
         <span>
           <b>
-            An event arrived at <Time at={event.received_at} as="clock" />:
+            {event.sample ? "The sample" : "An event"} arrived at <Time at={event.received_at} as="clock" />:
           </b>{" "}
           <Breaking text={eventTitle(event)} />
         </span>
@@ -76,17 +79,19 @@ type FirstEventProps = {
 /** Waits for the first event of a source, and says what arrived: an event as it goes on, or why a request was refused. */
 export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) => {
   const events = useAnswer<Events>({ key: `first ${id}`, on: { topic: "events", id: null } }, () =>
-    call("GET /v1/events", { query: { source_id: id, limit: 1 } }),
+    call("GET /v1/events", { query: { source_id: id, limit: NEWEST } }),
   );
   const refused = useAnswer<Rejections>({ key: `refused ${id}`, on: { topic: "sources", id } }, () =>
     call("GET /v1/sources/{id}/rejections", { params: { id }, query: { limit: 1 } }),
   );
-  const event = events.body?.data[0];
+  const sent = events.body?.data ?? [];
+  const event = sent.find(({ sample }) => !sample);
   const rejection = refused.body?.data[0];
   if (event !== undefined) return <Arrived event={event} />;
   return (
     <>
       <Waiting from={from} />
+      <Arrived event={sent[0]} />
       {type === undefined ? null : (
         <p class="row">
           <Act

@@ -285,8 +285,8 @@ const Overview = ({ query }: PageProps) => {
                 nameOf={gateName}
               />
               <Bars
-                title="Held for approval, by action"
-                none="No request for an action was held in this range."
+                title="Waiting for approval, by action"
+                none="No request for an action of this range waits for an approval."
                 stats={held.body}
                 nameOf={(action) => action}
                 as="wait"

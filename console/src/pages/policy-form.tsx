@@ -239,7 +239,7 @@ export const PolicyForm = ({ text, problems, onText, onOpenText }: FormProps) =>
           name="loop.max_identical"
           hint="Together with the time below"
         />
-        <Text fields={fields} label="in so many seconds" name="loop.window_s" />
+        <Text fields={fields} label="Within so many seconds" name="loop.window_s" />
         <Text fields={fields} label="Requests of one run" name="loop.max_per_run" />
         <Text fields={fields} label="Depth of agents that call agents" name="loop.max_depth" />
       </Group>

@@ -151,7 +151,14 @@ const Edited = ({ policy, uses, query, onDone }: EditedProps) => {
         </Note>
       )}
       {tab === "draft" ? (
-        <DraftView policy={policy} draft={draft} validated={validated} onDraft={set} onDiscard={() => set(null)} />
+        <DraftView
+          policy={policy}
+          draft={draft}
+          // Nobody has written anything yet that could be wrong.
+          validated={isChanged ? validated : { ...validated, problems: [] }}
+          onDraft={set}
+          onDiscard={() => set(null)}
+        />
       ) : null}
       {tab === "today" && policy !== null ? <PolicyToday policy={policy} /> : null}
       {tab === "versions" && policy !== null ? (

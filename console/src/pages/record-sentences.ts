@@ -68,10 +68,11 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   PayloadErased: "erased the payload of *",
   PayloadDamageFound: "found the payload of * damaged",
   // Decisions.
-  ApprovalRequested: (it) => ["asked people to approve ", joined(it.cost("cost"))],
+  // The name has the cost.
+  ApprovalRequested: "asked people to approve *",
   VoteCast: (it) => [it.text("decision") === "reject" ? "rejected " : "approved ", ""],
   HiddenFieldsRevealed: "revealed the hidden fields of *",
-  ApprovalGranted: "counted the last approval that was needed for *",
+  ApprovalGranted: "gave the last approval that was needed for *",
   ApprovalRejected: "ended the approval of *: rejected",
   ApprovalExpired: "ended the approval of *: nobody decided in time",
   ApprovalCancelled: "cancelled the approval of *",

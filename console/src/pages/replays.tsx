@@ -191,7 +191,10 @@ const Replays = ({ query }: PageProps) => {
       exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={
         set.status === undefined
-          ? { title: "No replays yet", text: "A replay sends events again after their end." }
+          ? {
+              title: "No replays yet",
+              text: "A replay sends events again after their end. What is sent again from an event's own page is told there.",
+            }
           : { title: "No replays match", text: "Remove a filter to see more." }
       }
     >

@@ -328,7 +328,8 @@ const UsageOf = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => 
           </div>
           <p class="meta">
             The end of the month is reckoned from the quietest and the busiest of the last seven full days. The bill
-            counts each admitted event once, when it arrives; the days show events by what became of them.
+            counts each admitted event of a source once, when it arrives; the days show events by what became of them.
+            Samples and agents’ requests are free.
           </p>
         </>
       )}

@@ -127,15 +127,19 @@ const useWaitingForMe = (who: Me): void => {
   }, [who.member.id]);
 };
 
+/** The name of the thing that the page shows; null for a list, and before it is known. */
+const thingName = (): string | null => (crumbName.value?.path === place.value.path ? crumbName.value.name : null);
+
 const titleOf = (found: FoundPage | null): string => {
   const count = found?.row.section === "approvals" && (waitingForMe.value ?? 0) > 0 ? ` (${waitingForMe.value})` : "";
-  return `${found?.row.title ?? "Not found"}${count} · Countersign`;
+  const name = thingName();
+  return `${name === null ? "" : `${name} · `}${found?.row.title ?? "Not found"}${count} · Countersign`;
 };
 
 /** The list and the thing; the list's link returns to the filters with which it was left. */
 const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
   const kind = found?.row.title ?? "Not found";
-  const title = crumbName.value?.path === place.value.path ? crumbName.value.name : kind;
+  const title = thingName() ?? kind;
   if (found === null || found.row.path === `/${found.row.section}`)
     return [{ title: who.account.name, href: HOME }, { title: kind }];
   const section = `/${found.row.section}`;

@@ -24,7 +24,7 @@ const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `In the body: ${path} ${message}.`, { errors: [{ path, message }] });
 
 const WHY: Readonly<Record<string, string>> = {
-  scheme: "only http and https are delivered to",
+  scheme: "it must begin with http:// or https://",
   userinfo: "send credentials as a header instead",
   "not-a-url": "it must be an absolute URL without blanks",
   "too-long": "it is too long",
@@ -41,7 +41,7 @@ const refusedAddress = async (
   const where = host === "" ? "The URL" : address === null || address === host ? host : `${host} (${address})`;
   const why = WHY[rule] ?? "only public addresses are delivered to, unless DELIVERY_ALLOW_CIDRS opens more";
   return problem("address-not-allowed", `${where} is refused by the rule ${rule}: ${why}.`, {
-    errors: [{ path: "/url", message: rule }],
+    errors: [{ path: "/url", message: why }],
     extra: { host, address, rule },
   });
 };
