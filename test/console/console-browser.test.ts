@@ -221,7 +221,7 @@ const inBrowser = (binary: string): void => {
   test("an invalid filter keeps the page and its form, and says what is expected", async () => {
     await page.open(`${program.url}/events?status=nonsense`);
     await page.shows("Choose a state from the list.");
-    await page.shows("could not be loaded");
+    await page.shows("Nothing is listed");
     await page.evaluate("document.querySelector('[aria-label=\"Remove filter State\"]').click()");
     await page.shows("order.paid");
   });
