@@ -106,6 +106,14 @@ export const DataTable = <T,>(props: TableProps<T>) => {
     ...(onPick === undefined || selected === undefined ? {} : { x: () => onPick(selected) }),
   });
   useEffect(() => box(body.current), []);
+  const selectedBefore = useRef(selected);
+  useEffect(() => {
+    if (selected === selectedBefore.current) return;
+    selectedBefore.current = selected;
+    // What opens beside the table makes it narrower and its rows higher, so the chosen one may have moved.
+    const row = [...(body.current?.rows ?? [])].find((it) => it.dataset.key === selected);
+    row?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
   return (
     <table class={`t lined ${as}`} role="table">
       <caption class="vh">{caption}</caption>

@@ -13,7 +13,12 @@ const BRACKETS = { object: ["{", "}"], array: ["[", "]"] } as const;
 const valueText = (node: JsonNode): string => {
   if (node.kind === "object") return "{}";
   if (node.kind === "array") return "[]";
-  return node.kind === "string" ? JSON.stringify(node.text) : node.text;
+  if (node.kind !== "string") return node.text;
+  // A text of several lines is shown as lines; all else that has an escape keeps it.
+  return `"${node.text
+    .split("\n")
+    .map((line) => JSON.stringify(line).slice(1, -1))
+    .join("\n")}"`;
 };
 
 const Value = ({ line: { node, isClose, folded } }: { readonly line: TreeLine }) => {

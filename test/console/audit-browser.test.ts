@@ -86,6 +86,31 @@ const inBrowser = (binary: string): void => {
     await page.shows("No record matches");
   });
 
+  test("a record is opened beside the list, which stays where it is, and Back leaves it there", async () => {
+    await page.shaped({ width: 1_440, height: 700 });
+    await page.open(`${program.url}/audit?order=asc`);
+    await until("many rows are drawn", () =>
+      page.evaluate<boolean>("document.querySelectorAll('tbody tr').length > 12"),
+    );
+    const row = "[...document.querySelectorAll('tbody tr')].at(-3)";
+    await page.evaluate(`globalThis.row = ${row}; row.scrollIntoView({ block: "center" }); undefined`);
+    const name = await page.evaluate<string>("row.querySelector('a.told').innerText");
+    await page.evaluate("row.querySelector('a.told').click()");
+    await page.shows("Consistent");
+    const isHere =
+      "row.isConnected && row.getBoundingClientRect().top > 0 && row.getBoundingClientRect().bottom < innerHeight";
+    assert.ok(await page.evaluate<boolean>(isHere), name);
+    assert.ok(
+      await page.evaluate<boolean>(
+        "document.querySelector('.proof h2, .proof h3').getBoundingClientRect().top < innerHeight",
+      ),
+    );
+    await page.evaluate("history.back()");
+    await until("the panel is closed", () => page.evaluate<boolean>("document.querySelector('.proof') === null"));
+    assert.ok(await page.evaluate<boolean>(isHere), name);
+    await page.shaped({});
+  });
+
   test("records that were loaded before they were sealed become sealed on the screen, and the head counts them", async () => {
     await page.open("about:blank");
     await page.open(`${program.url}/settings`);

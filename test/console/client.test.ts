@@ -406,6 +406,41 @@ test("moments become stretches: a hold lasts until the decision, and a pause unt
   assert.equal(eventStages([], 0), []);
 });
 
+test("after an event's end nothing is under way until it is replayed, and a repeat is a moment", () => {
+  const at = (s: number): string => new Date(s * 1_000).toISOString();
+  const stages = eventStages(
+    [
+      { stage: "received", at: at(0) },
+      { stage: "attempt", at: at(0), number: 1, outcome: "failed", duration_ms: 1_000, status_code: 500 },
+      { stage: "failed", at: at(1) },
+      { stage: "replayed", at: at(63) },
+      { stage: "attempt", at: at(64), number: 2, outcome: "succeeded", duration_ms: 1_000, status_code: 200 },
+      { stage: "delivered", at: at(65) },
+      { stage: "duplicate", at: at(70) },
+    ],
+    0,
+  );
+  assert.equal(
+    stages.map(({ name, start, end, isWait, isMoment }) => [
+      name,
+      start,
+      end,
+      isWait ? "wait" : isMoment ? "moment" : "",
+    ]),
+    [
+      ["Attempt 1", 0, 1_000, ""],
+      ["Failed", 1_000, 1_000, "moment"],
+      ["Nothing under way", 1_000, 63_000, "wait"],
+      ["Replayed", 63_000, 63_000, "moment"],
+      ["Wait before attempt 2", 63_000, 64_000, "wait"],
+      ["Attempt 2", 64_000, 65_000, ""],
+      ["Delivered", 65_000, 65_000, "moment"],
+      ["Nothing under way", 65_000, 70_000, "wait"],
+      ["Duplicate", 70_000, 70_000, "moment"],
+    ],
+  );
+});
+
 test("stages that were left out are a stretch of their own, and not a wait before the next attempt", () => {
   const at = (s: number): string => new Date(s * 1_000).toISOString();
   const attempt = (number: number, s: number) =>

@@ -44,6 +44,10 @@ const words = (stage: string): string => stage.charAt(0).toUpperCase() + stage.s
 
 const OUTCOMES: Readonly<Record<string, string>> = { succeeded: "succeeded", failed: "failed", unknown: "unknown" };
 
+/** After these nothing is under way until the event is replayed: the time until the next stage is no stage's own. */
+const NOTHING = "Nothing under way";
+const ENDS = ["delivered", "failed", "blocked", "recorded", "rejected", "expired", "cancelled"];
+
 /** Of very many stages an event's own answer has these first ones and the last; the others came in between. */
 const FIRST_STAGES = 10;
 
@@ -51,6 +55,7 @@ const FIRST_STAGES = 10;
 export const eventStages = (told: readonly ToldStage[], now: number, leftOut = 0): readonly EventStage[] => {
   const stages: EventStage[] = [];
   let at = Date.parse(told[0]?.at ?? "");
+  let isOver = false;
   for (const [nth, it] of told.entries()) {
     const moment = Date.parse(it.at);
     if (nth === FIRST_STAGES && leftOut > 0) {
@@ -94,10 +99,14 @@ export const eventStages = (told: readonly ToldStage[], now: number, leftOut = 0
       at = end;
     } else if (it.stage !== "received") {
       const [name, state] = WORDS[it.stage] ?? [words(it.stage), "unknown"];
-      const isMoment = moment - at < 0.5;
-      stages.push({ name, state, start: Math.min(at, moment), end: moment, isWait: false, isMoment, ...note });
+      if (isOver && moment - at > 1)
+        stages.push({ name: NOTHING, state: "queued", start: at, end: moment, isWait: true, isMoment: false });
+      const isMoment = isOver || moment - at < 0.5;
+      const start = isOver ? moment : Math.min(at, moment);
+      stages.push({ name, state, start, end: moment, isWait: false, isMoment, ...note });
       at = Math.max(at, moment);
     }
+    isOver = ENDS.includes(it.stage) || (isOver && it.stage !== "replayed");
   }
   return stages;
 };

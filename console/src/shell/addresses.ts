@@ -11,6 +11,9 @@ export const queryIn = (search: URLSearchParams): Place["query"] =>
     }),
   );
 
+/** A record is shown beside the list of records, whose page stays; every other path is a page of its own. */
+export const pageOf = (path: string): string => path.replace(/^\/audit\/.*/, "/audit");
+
 export const placeOfUrl = (url: URL): Place => ({
   path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, "") : url.pathname,
   query: queryIn(url.searchParams),

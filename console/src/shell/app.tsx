@@ -10,7 +10,7 @@ import { useNames } from "../api/names.ts";
 import { hasRight } from "../api/roles.ts";
 import { followStream, onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
-import { HOME, hrefOf, safeReturn } from "./addresses.ts";
+import { HOME, hrefOf, pageOf, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
 import { crumbName } from "./crumb-name.ts";
 import { type Crumb, Frame } from "./frame.tsx";
@@ -38,7 +38,8 @@ const NOTHING_HERE: Pick<FoundPage["row"], "path" | "load"> = {
 };
 
 /** Loads the page's chunk; until then the frame stands, and nothing is drawn over what was there. */
-const useComponent = ({ path, load }: typeof NOTHING_HERE): Loaded["component"] | null => {
+const useComponent = ({ path: at, load }: typeof NOTHING_HERE): Loaded["component"] | null => {
+  const path = pageOf(at);
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   // Before the frame is painted, which takes long on a slow machine.
   useLayoutEffect(() => {
@@ -173,6 +174,8 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   }, [title]);
   useEffect(() => {
     waitingRows.value = "";
+  }, [pageOf(row.path)]);
+  useEffect(() => {
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path]);
   if (found !== null && Object.keys(found.params).length === 0) listAddresses.set(path, hrefOf(path, query));
@@ -184,7 +187,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
         {Page === "failed" ? <NoChunk /> : null}
         {Page !== null && Page !== "failed" ? (
           <WholeLists.Provider value={scrollTarget.peek() !== null}>
-            <Page key={row.path} params={found?.params ?? {}} query={query} />
+            <Page key={pageOf(row.path)} params={found?.params ?? {}} query={query} />
           </WholeLists.Provider>
         ) : null}
       </Frame>

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { earlyReads } from "../api/early-reads.ts";
-import { addressOfOldLink, HOME, type Place, placeOfUrl } from "./addresses.ts";
+import { addressOfOldLink, HOME, type Place, pageOf, placeOfUrl } from "./addresses.ts";
 
 export const place = signal<Place>(placeOfUrl(new URL(location.href)));
 
@@ -18,7 +18,7 @@ export const go = (href: string, { isReplaced = false } = {}): void => {
   else history.pushState({ top: 0 } satisfies Scrolled, "", href);
   const next = placeOfUrl(new URL(location.href));
   earlyReads.end();
-  const isOther = next.path !== place.value.path;
+  const isOther = pageOf(next.path) !== pageOf(place.value.path);
   place.value = next;
   if (isOther) scrollTo(0, 0);
 };
@@ -47,7 +47,12 @@ export const startRouter = (): void => {
   addEventListener("popstate", ({ state }: PopStateEvent) => {
     // The state is what `go` has written.
     earlyReads.end();
-    scrollTarget.value = (state as Scrolled | null)?.top ?? 0;
-    place.value = placeOfUrl(new URL(location.href));
+    const top = (state as Scrolled | null)?.top ?? 0;
+    const next = placeOfUrl(new URL(location.href));
+    // A page that stays has its rows, and reads none that it would wait for.
+    if (next.path !== place.value.path && pageOf(next.path) === pageOf(place.value.path))
+      requestAnimationFrame(() => scrollTo(0, top));
+    else scrollTarget.value = top;
+    place.value = next;
   });
 };
