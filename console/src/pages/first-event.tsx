@@ -109,7 +109,7 @@ export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) =
       {type === undefined ? null : (
         <>
           <p class="meta">Or from your terminal, with an admin's key:</p>
-          <Copied value={`countersign send --source ${id} ${type}`} />
+          <Copied value={`countersign send --url ${location.origin} --source ${id} ${type}`} />
         </>
       )}
       {rejection === undefined ? null : (

@@ -4,6 +4,7 @@ import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext } from "../../design/text.tsx";
 import { WholeLists } from "../../design/virtual-rows.tsx";
+import { visibleText } from "../../design/visible-text.ts";
 import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
@@ -170,7 +171,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   }, []);
   const title = titleOf(found);
   useEffect(() => {
-    document.title = title;
+    document.title = visibleText(title);
   }, [title]);
   useEffect(() => {
     waitingRows.value = "";
