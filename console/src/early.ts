@@ -2,7 +2,7 @@ import { earlyReads } from "./api/early-reads.ts";
 import { hasRight } from "./api/roles.ts";
 import { HOME, placeOfUrl } from "./shell/addresses.ts";
 import { firstReads } from "./shell/first-reads.ts";
-import { pageAt } from "./shell/pages.ts";
+import { loadPage, pageAt } from "./shell/pages.ts";
 
 const ME = "/v1/auth/me";
 
@@ -23,7 +23,7 @@ const begin = async (): Promise<void> => {
   const isVisitor = document.querySelector('meta[name="session"]')?.getAttribute("content") === "none";
   if (found === null || isVisitor) return;
   const me = earlyReads.begin(ME);
-  const script = found.row.load();
+  const script = loadPage(found.row);
   const reads = firstReads(found.row.path, { params: found.params, query: place.query, now: Date.now() });
   for (const { address, right } of reads) if (right === null) void earlyReads.begin(address);
   const answer = await me;

@@ -17,11 +17,13 @@ import { crumbName } from "./crumb-name.ts";
 import { type Crumb, Frame } from "./frame.tsx";
 import { missingAt, waitingForMe, waitingRows } from "./frame-state.ts";
 import type { PageProps } from "./page-props.ts";
-import { type FoundPage, pageAt } from "./pages.ts";
+import { type FoundPage, loadedPage, loadPage, pageAt } from "./pages.ts";
 import { readPreferences } from "./preferences.ts";
 import { place, scrollTarget } from "./router.ts";
 
 const SIGN_IN = "/sign-in";
+/** The frame does not wait longer for the page's script. */
+const SOON_MS = 50;
 
 type Loaded = { readonly path: string; readonly component: ComponentType<PageProps> | "failed" };
 
@@ -48,7 +50,7 @@ const useComponent = ({ path: at, load }: typeof NOTHING_HERE): Loaded["componen
     const put = (component: Loaded["component"]): void => {
       if (!isGone) setLoaded({ path, component });
     };
-    void load().then(
+    void loadPage({ path: at, load }).then(
       (it) => put(it.default),
       () => put("failed"),
     );
@@ -56,7 +58,7 @@ const useComponent = ({ path: at, load }: typeof NOTHING_HERE): Loaded["componen
       isGone = true;
     };
   }, [path]);
-  return loaded !== null && loaded.path === path ? loaded.component : null;
+  return loaded !== null && loaded.path === path ? loaded.component : (loadedPage(at)?.default ?? null);
 };
 
 /**
@@ -204,10 +206,10 @@ export const App = () => {
     setProblem(null);
     const answer = await call("GET /v1/auth/me");
     if (!answer.ok) return setProblem(answer.problem);
-    // The page's chunk comes while the frame is drawn.
-    pageAt(place.value)
-      ?.row.load()
-      .catch(() => undefined);
+    const found = pageAt(place.value);
+    const page = found === null ? null : loadPage(found.row).catch(() => undefined);
+    // From the cache it is there at once, and is drawn with the frame; over a network it comes while the frame is drawn.
+    await Promise.race([page, new Promise((resolve) => setTimeout(resolve, SOON_MS))]);
     me.value = answer.body;
   };
   // Before anything is painted. The document has asked already (`preload`), and the answer is there or on its way.

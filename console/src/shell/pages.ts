@@ -94,6 +94,17 @@ const PAGES: readonly PageRow[] = [
   },
 ];
 
+const loadedPages = new Map<string, Loaded>();
+
+export const loadPage = async ({ path, load }: Pick<PageRow, "path" | "load">): Promise<Loaded> => {
+  const loaded = await load();
+  loadedPages.set(path, loaded);
+  return loaded;
+};
+
+/** The page, if its script is there: then it is drawn with the frame, and not after it. */
+export const loadedPage = (path: string): Loaded | null => loadedPages.get(path) ?? null;
+
 export type FoundPage = { readonly row: PageRow; readonly params: Readonly<Record<string, string>> };
 
 export const pageAt = ({ path }: Place): FoundPage | null => {
