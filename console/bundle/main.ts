@@ -118,6 +118,8 @@ const bundle = async (): Promise<void> => {
       modulePreload: { polyfill: false },
       manifest: "manifest.json",
       rolldownOptions: {
+        // A slow machine is no fault of the build.
+        checks: { pluginTimings: false },
         input: [resolve("console/index.html"), resolve("console/components.html")],
         output: {
           codeSplitting: {
