@@ -15,7 +15,6 @@ const DECIDED = {
 
 export type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 
-// `hasOwn`, because an event type may be called "constructor", which every object has.
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
 type StepEnded = Extract<DeliveryEvent, { type: "BundleStepEnded" }>["data"];
 
@@ -27,6 +26,7 @@ export const determinedCost = (before: number | null, { cost, counted, basis }: 
 export const endedCost = (before: number | null, { cost }: Pick<StepEnded, "cost">): number | null =>
   before === null && (cost ?? 0) === 0 ? null : (cost ?? 0);
 
+// `hasOwn`, because an event type may be called "constructor", which every object has.
 export const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
 export const admittedStatus = (endpointId: string | null): DeliveryStatus =>

@@ -44,7 +44,7 @@ const Row = <T,>({ row, table }: RowProps<T>) => {
   const { columns, keyOf, selected, isLeft, picked, onPick } = table;
   const key = keyOf(row);
   const hasLeft = isLeft?.(row) === true;
-  const leaving = leavingColumn(table);
+  const leaving = hasLeft ? leavingColumn(table) : undefined;
   return (
     <tr data-key={key} role="row" class={`${key === selected ? "here" : ""} ${hasLeft ? "left" : ""}`}>
       {columns.map((it, nth) => (
@@ -59,7 +59,7 @@ const Row = <T,>({ row, table }: RowProps<T>) => {
             />
           ) : null}
           {it.show(row)}
-          {hasLeft && it === leaving ? <span class="sub">no longer matches</span> : null}
+          {it === leaving ? <span class="sub">no longer matches</span> : null}
         </td>
       ))}
     </tr>

@@ -46,7 +46,8 @@ type Windowed = {
 
 /** Draws all rows up to `most`, one after another, and above that only those near the screen. */
 export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
-  const drawn = useGrowing(count);
+  // Above `most`, what is near the screen is drawn, and no more of them come by themselves.
+  const drawn = useGrowing(Math.min(count, most));
   const windowed = useWindow(count, rowPx, most);
   if (count > most) return windowed;
   return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };

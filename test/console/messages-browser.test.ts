@@ -58,18 +58,6 @@ const inBrowser = (binary: string): void => {
     await open(`/approvals/${id}`);
     await page.shows("If you approve");
   };
-  /** The page says it, with whatever figures there are. */
-  const reads = async (pattern: RegExp): Promise<void> => {
-    let text = "";
-    try {
-      await until("it is said", async () => {
-        text = (await page.text()).replace(/\s+/g, " ");
-        return pattern.test(text);
-      });
-    } catch (error) {
-      throw new Error(`${error}; ${pattern} is not in: ${text}`);
-    }
-  };
   const comment = (text: string): Promise<void> =>
     page.evaluate(`document.getElementById("comment").value = ${JSON.stringify(text)}; undefined`);
   /** The page hears nothing more, as if its frames were late. */
@@ -113,19 +101,19 @@ const inBrowser = (binary: string): void => {
   test("1 to 3, 5: what a budget, a rate, a loop and a missing field refuse", async () => {
     const budget = await agentUnder("spender", { budget_eur_day: 18 });
     await refusedEvent(budget, { amount: 18.5 });
-    await reads(
+    await page.reads(
       /Budget refused\. This costs €18\.50 and would pass today's €18\.00 \(€0\.00 is spent or reserved\)\. It resets at midnight in UTC, or an admin raises the budget\./,
     );
     const quick = await agentUnder("quick", { rate_per_minute: 1 });
     await ask(quick, { amount: 1 });
     await refusedEvent(quick, { amount: 1 });
-    await reads(
+    await page.reads(
       /Rate refused\. 1 request a minute is allowed and this is the 2nd\. The next (is possible in \d+ s|was possible \d+ s later)\./,
     );
     const looping = await agentUnder("looping", { loop: { max_identical: 1, window_s: 600 } });
     await ask(looping, { amount: 1 }, { run_id: "ticket-88213" });
     await refusedEvent(looping, { amount: 1 }, { run_id: "ticket-88213" });
-    await reads(
+    await page.reads(
       /Loop refused\. The same request came once in 10 minutes\. Look at the run ticket-88213 before you raise the limit\./,
     );
     await page.press("link", "ticket-88213");
@@ -136,22 +124,22 @@ const inBrowser = (binary: string): void => {
     );
     const careful = await agentUnder("careful", { require_fields: ["customer.id"] });
     await refusedEvent(careful, { amount: 1 });
-    await reads(/Field missing\. The policy needs customer\.id; the request has no such field\./);
+    await page.reads(/Field missing\. The policy needs customer\.id; the request has no such field\./);
   });
 
   test("4, 7: a rule is told with its expression, and a scope with what it holds", async () => {
     const deny = [{ name: "no refunds over 2,000", when: "cost_eur > 2000.0" }];
     await refusedEvent(await agentUnder("generous", { deny }), { amount: 2_500 });
-    await reads(/Content refused\. The rule "no refunds over 2,000" matched: cost_eur > 2000\.0\./);
+    await page.reads(/Content refused\. The rule "no refunds over 2,000" matched: cost_eur > 2000\.0\./);
     await refusedEvent(approvals, {}, { action: "payout.send" });
-    await reads(/Out of scope\. refund-bot may ask for refund\.\*; it asked for payout\.send\./);
+    await page.reads(/Out of scope\. refund-bot may ask for refund\.\*; it asked for payout\.send\./);
   });
 
   test("6: a signature that matches no secret", async () => {
     const source: HookSource = await hookSource(client, { name: "shop" });
     await source.send("forged", {}, { "x-signature": "0".repeat(64) });
     await open(`/sources/${source.id}`);
-    await reads(
+    await page.reads(
       /Signature refused\. It matches none of this source's secrets\. Copy the secret again from the provider's page for this address\./,
     );
   });
@@ -159,9 +147,9 @@ const inBrowser = (binary: string): void => {
   test("8, 9: the question, and what became of a yes", async () => {
     await openApproval(await approvalOf(1_240));
     await beginApproving();
-    await reads(/Approve €1,240\.00\? It is sent once and cannot be undone\./);
+    await page.reads(/Approve €1,240\.00\? It is sent once and cannot be undone\./);
     await page.click("Approve €1,240.00, now A");
-    await reads(/Approved\. Delivered to bank in [\d.]+ m?s\./);
+    await page.reads(/Approved\. Delivered to bank in [\d.]+ m?s\./);
     await approvalOf(7);
     await page.shows("Next request");
   });
@@ -172,7 +160,7 @@ const inBrowser = (binary: string): void => {
     await page.click("Reject R");
     await comment("Ask the customer first");
     await page.click("Reject R");
-    await reads(/Rejected\. Nothing was sent\. refund-bot was told your reason\./);
+    await page.reads(/Rejected\. Nothing was sent\. refund-bot was told your reason\./);
     const told = await approvals.execution(event_id);
     assert.match(JSON.stringify(told.body), "Ask the customer first");
   });
@@ -183,11 +171,11 @@ const inBrowser = (binary: string): void => {
     await openApproval(id);
     await beginApproving();
     await page.click("Approve €30.00, now A");
-    await reads(/Your approval counts: 1 of 2\. ana@shop\.example was asked; it expires in 5\d min( \d+ s)?\./);
+    await page.reads(/Your approval counts: 1 of 2\. ana@shop\.example was asked; it expires in 5\d min( \d+ s)?\./);
     const own = { exclude_requester: true, expires_after_s: 3_600 };
     await openSignedIn(page, program.url, { who: ANA, path: "/overview" });
     await openApproval(await approvalOf(31, await agentUnder("own-bot", { approval: own })));
-    await reads(/You asked for this, so another person has to decide\. ben@shop\.example can\./);
+    await page.reads(/You asked for this, so another person has to decide\. ben@shop\.example can\./);
     await openSignedIn(page, program.url, { who: BEN, path: "/approvals" });
   });
 
@@ -204,7 +192,7 @@ const inBrowser = (binary: string): void => {
       }
       await client.session("PATCH", `/v1/endpoints/${moving}`, { url: `${target.url}/at-${amount}` });
       if (isDeaf) await page.click(`Approve €${amount}.00, now A`);
-      await reads(new RegExp(changed + end));
+      await page.reads(new RegExp(changed + end));
       assert.is(await page.evaluate("document.querySelector('.sign')"), null);
       await page.click("Read it again");
       await page.shows("If you approve");
@@ -225,7 +213,7 @@ const inBrowser = (binary: string): void => {
       }
       await vote(id, "reject");
       if (isDeaf) await page.click(`Approve €${amount}.00, now A`);
-      await reads(new RegExp(`ana@shop\\.example decided this \\d+ s ago: rejected\\. ${end}`));
+      await page.reads(new RegExp(`ana@shop\\.example decided this \\d+ s ago: rejected\\. ${end}`));
       assert.is(await page.evaluate("document.querySelector('.sign')"), null);
     }
   });
@@ -235,31 +223,31 @@ const inBrowser = (binary: string): void => {
     const [id] = [await approvalOf(60, doomed), await approvalOf(61, doomed)];
     await openSignedIn(page, program.url, { who: ANA, path: `/agents/${doomed.id}` });
     await page.click("Suspend…", ".acts");
-    await reads(
+    await page.reads(
       /Suspend doomed-bot\? Its key stops at once\. 2 held requests are cancelled; no delivery is under way\./,
     );
     await openSignedIn(page, program.url, { who: BEN, path: `/approvals/${id}` });
     await page.shows("If you approve");
     await client.session("POST", `/v1/agents/${doomed.id}/suspend`, { reason: "It asked too often." });
-    await reads(/It was cancelled\. Nothing was sent\./);
+    await page.reads(/It was cancelled\. Nothing was sent\./);
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 
   test("17 to 19: a secret is rotated, a key is made, a payload is erased", async () => {
     await openSignedIn(page, program.url, { who: ANA, path: `/endpoints/${endpoint}` });
     await page.click("Rotate secret…");
-    await reads(
+    await page.reads(
       /Rotate this secret\? The old one works for 24 h more\. Put the new one into your receiver before \w{3} \d+ \w{3}, \d\d:\d\d\./,
     );
     await open("/settings/keys");
     await page.shows("Make a key");
     await page.evaluate("document.querySelector('form [name=name]').value = 'robot'; undefined");
     await page.click("Make the key", "form");
-    await reads(/This key is shown once\. Countersign keeps only a hash of it\. If you lose it, make a new one\./);
+    await page.reads(/This key is shown once\. Countersign keeps only a hash of it\. If you lose it, make a new one\./);
     const { body } = await client.call("GET", "/v1/events?status=blocked&limit=1");
     await open(`/events/${body.data[0].id}`);
     await page.click("Erase the payload…");
-    await reads(/Erase this payload\? Its content is gone for good\. The record and its proof stay\./);
+    await page.reads(/Erase this payload\? Its content is gone for good\. The record and its proof stay\./);
   });
 
   test("20, 21: an open circuit, and a replay of which a part waits for it", async () => {
@@ -274,13 +262,13 @@ const inBrowser = (binary: string): void => {
       await source.send("waits");
       await until("it waits", async () => (await health()).queued > 0);
       await open(`/endpoints/${id}`);
-      await reads(
+      await page.reads(
         /Circuit open\. \d+ failures in a row\. New events wait and are kept; the next probe is (in [\d a-z]+|now), and the first success resumes delivery\./,
       );
       const body = { filter: { status: "failed", endpoint_id: id } };
       const started = await client.session("POST", "/v1/replays", body, { "idempotency-key": "replay" });
       await open(`/replays/${started.body.id}`);
-      await reads(/(Running|Finished): 0 delivered\. 10 more wait until erp-bridge answers\./);
+      await page.reads(/(Running|Finished): 0 delivered\. 10 more wait until erp-bridge answers\./);
     } finally {
       await down.close();
     }
@@ -303,7 +291,7 @@ const inBrowser = (binary: string): void => {
       const steps = ["first", "second"].map((name) => ({ action: "transfer.send", payload: { name } }));
       const made = await agent.bundle("transfers", steps);
       await open(`/bundles/${made.body.id ?? made.body.bundle_id}`);
-      await reads(
+      await page.reads(
         /This step could not be undone\. bank-gateway refused (once|\d+ times): "HTTP 409, transfer is settled"\. Undo it by hand, then mark it as undone\./,
       );
     } finally {
@@ -314,7 +302,7 @@ const inBrowser = (binary: string): void => {
   test("23: nothing matches, and what would", async () => {
     await open("/events?status=failed&agent_id=agt_nobody");
     await page.shows("No events match");
-    await reads(/Without State: Failed there (is|are) \d+\. Without Agent: agt_nobody there (is|are) \d+\./);
+    await page.reads(/Without State: Failed there (is|are) \d+\. Without Agent: agt_nobody there (is|are) \d+\./);
   });
 
   test("24: no connection for a minute, and the next attempt", async () => {
@@ -323,7 +311,7 @@ const inBrowser = (binary: string): void => {
     await page.offline(true);
     await page.shows("Not connected, from");
     await page.evaluate("{ const real = Date.now; Date.now = () => real() + 61_000; } undefined");
-    await reads(/Not connected\. What you see is from [\d:]+\. The next attempt is (in \d s|under way)\. Try now/);
+    await page.reads(/Not connected\. What you see is from [\d:]+\. The next attempt is (in \d s|under way)\. Try now/);
     await page.offline(false);
     await page.click("Try now", ".note");
     await page.shows("Live");
@@ -332,7 +320,7 @@ const inBrowser = (binary: string): void => {
   test("14: nobody decided in time, which is told at once, without a button", async () => {
     await openSignedIn(page, program.url, { who: BEN, path: `/approvals/${expiring}` });
     await until("it is expired", async () => (await approval(expiring)).status === "expired", EXPIRY_LIMIT_MS);
-    await reads(/It expired at \d\d:\d\d:\d\d\. Nothing was sent\. The agent can ask again\./);
+    await page.reads(/It expired at \d\d:\d\d:\d\d\. Nothing was sent\. The agent can ask again\./);
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 };

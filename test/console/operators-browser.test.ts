@@ -28,18 +28,6 @@ const inBrowser = (binary: string): void => {
   let bundle: string;
 
   const open = (path: string): Promise<void> => page.open(program.url + path);
-  /** The page says it, with whatever figures there are. */
-  const reads = async (pattern: RegExp): Promise<void> => {
-    let text = "";
-    try {
-      await until("it is said", async () => {
-        text = (await page.text()).replace(/\s+/g, " ");
-        return pattern.test(text);
-      });
-    } catch (error) {
-      throw new Error(`${error}; ${pattern} is not in: ${text}`);
-    }
-  };
   const eventIs = (id: string, status: string) =>
     until(`${id} is ${status}`, async () => (await client.call("GET", `/v1/events/${id}`)).body.status === status);
 
@@ -82,8 +70,8 @@ const inBrowser = (binary: string): void => {
 
   test("the endpoint says how many wait since when and when it is probed, and its figures hide none of them", async () => {
     await open(`/endpoints/${endpoint}`);
-    await reads(/Circuit open\. \d+ failures in a row\. New events wait and are kept; the next probe is /);
-    await reads(/2 events wait\. The circuit has been open since \d\d:\d\d:\d\d\./);
+    await page.reads(/Circuit open\. \d+ failures in a row\. New events wait and are kept; the next probe is /);
+    await page.reads(/2 events wait\. The circuit has been open since \d\d:\d\d:\d\d\./);
     const figures = await until("the figures are drawn", async () => {
       const found = await page.evaluate<[name: string, href: string, value: string][]>(
         "[...document.querySelectorAll('.sums a')].map((it) => [it.querySelector('span').innerText, it.getAttribute('href'), it.querySelector('b').innerText])",
@@ -102,16 +90,16 @@ const inBrowser = (binary: string): void => {
 
   test("what waits names the endpoint, on its own page, in the list and as a step of a bundle", async () => {
     await open(`/events/${waiting}`);
-    await reads(
+    await page.reads(
       /(Queued|Retrying)\. It waits for erp-bridge, whose circuit has been open since \d\d:\d\d:\d\d(\.\d+)?\. The next probe is (in [\d a-z]+|now), and the first success resumes delivery\./,
     );
     await page.click("Open the endpoint", ".note");
     await page.shows("Circuit open.");
     await open("/events?status=queued,retrying");
-    await reads(/It waits for erp-bridge, whose circuit is open/);
+    await page.reads(/It waits for erp-bridge, whose circuit is open/);
     await open(`/bundles/${bundle}`);
-    await reads(/Step 1 \(stock\.move\) waits\. It waits for erp-bridge, whose circuit has been open since/);
-    await reads(/What each step did[\s\S]+It waits for erp-bridge, whose circuit is open/);
+    await page.reads(/Step 1 \(stock\.move\) waits\. It waits for erp-bridge, whose circuit has been open since/);
+    await page.reads(/What each step did[\s\S]+It waits for erp-bridge, whose circuit is open/);
     await page.hides("It is being sent");
     // The second step waits for its turn, not for a person.
     await page.hides("Held");
@@ -119,12 +107,12 @@ const inBrowser = (binary: string): void => {
 
   test("the overview says when the endpoint is probed next", async () => {
     await open("/overview");
-    await reads(/erp-bridge\. Its circuit is open\. 2 events wait\. The next probe is (in [\d a-z]+|now)\./);
+    await page.reads(/erp-bridge\. Its circuit is open\. 2 events wait\. The next probe is (in [\d a-z]+|now)\./);
   });
 
   test("a failed event offers the next act beside its cause, and so does a refused one", async () => {
     await open(`/events/${failed}`);
-    await reads(/Failed\. The receiver answered 500/);
+    await page.reads(/Failed\. The receiver answered 500/);
     assert.equal(
       await page.evaluate("[...document.querySelectorAll('.note :is(button, a)')].map((it) => it.innerText.trim())"),
       ["Replay…", "Open the endpoint"],
@@ -136,7 +124,7 @@ const inBrowser = (binary: string): void => {
     const { event_id } = (await agent.execute("k-1", { action: "payout.send", payload: {}, wait_ms: 0 })).body;
     await eventIs(event_id, "blocked");
     await open(`/events/${event_id}`);
-    await reads(/Out of scope\. stock-bot may ask for stock\.\*; it asked for payout\.send\./);
+    await page.reads(/Out of scope\. stock-bot may ask for stock\.\*; it asked for payout\.send\./);
     await page.click("Open the agent", ".note");
     await page.shows("What it may do");
   });

@@ -324,6 +324,13 @@ const inBrowser = (binary: string): void => {
     await second.shows("Needs a person");
   };
   const comment = () => page.evaluate<string>("document.getElementById('comment').value");
+  /** Opens an approval as this member, and begins to write a comment. */
+  const commented = async (id: string, email: string, text: string): Promise<void> => {
+    await page.open(`${program.url}/approvals/${id}`);
+    await page.shows(`You decide as ${email}.`);
+    await page.evaluate("document.getElementById('comment').focus(); undefined");
+    await page.write(text);
+  };
   const undecided = async (id: string): Promise<void> => {
     const { body } = await ana.call("GET", `/v1/approvals/${id}`);
     assert.equal([body.status, body.votes], ["pending", []]);
@@ -331,10 +338,7 @@ const inBrowser = (binary: string): void => {
 
   test("another member signs in in another tab: an open card says whose session it is, keeps what was typed, and goes on only as its own member", async () => {
     const id = await heldEvent("two-members");
-    await page.open(`${program.url}/approvals/${id}`);
-    await page.shows(`You decide as ${ANA.email}.`);
-    await page.evaluate("document.getElementById('comment').focus(); undefined");
-    await page.write("Seen with Cy");
+    await commented(id, ANA.email, "Seen with Cy");
     await signInOnSecond(BEN);
     await page.toFront();
     await page.shows(`${BEN.email} is signed in now`);
@@ -354,10 +358,7 @@ const inBrowser = (binary: string): void => {
 
   test("the member of an open card signs in again, in it or in the other tab, and it goes on with what was typed", async () => {
     const id = await heldEvent("back-again");
-    await page.open(`${program.url}/approvals/${id}`);
-    await page.shows(`You decide as ${BEN.email}.`);
-    await page.evaluate("document.getElementById('comment').focus(); undefined");
-    await page.write("It is late");
+    await commented(id, BEN.email, "It is late");
     await signInOnSecond(ANA);
     await page.shows(`${ANA.email} is signed in now`);
     await signInOnSecond(BEN);

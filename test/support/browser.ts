@@ -172,6 +172,8 @@ export type BrowserTab = {
   text(): Promise<string>;
   shows(text: string): Promise<void>;
   hides(text: string): Promise<void>;
+  /** All that can be read on it, with single spaces, matches: for sentences whose figures differ from run to run. */
+  reads(pattern: RegExp): Promise<void>;
   /** A button, link or summary by its whole text; `within` is a CSS selector. */
   click(name: string, within?: string): Promise<void>;
   /** Moves the pointer onto what assistive technology calls so, and presses its button; nothing may lie over it. */
@@ -385,6 +387,17 @@ const tabOf = async ({ call, profile, faults, origins }: Opened): Promise<Browse
       await send("Page.addScriptToEvaluateOnNewDocument", { source });
     },
     shows: (what) => seen(`the page shows ${what}`, async () => (await text()).includes(what)),
+    async reads(pattern) {
+      let read = "";
+      try {
+        await until("it is said", async () => {
+          read = (await text()).replace(/\s+/g, " ");
+          return pattern.test(read);
+        });
+      } catch (error) {
+        throw new Error(`${error}; ${pattern} is not in: ${read}`);
+      }
+    },
     hides: (what) => seen(`the page does not show ${what}`, async () => !(await text()).includes(what)),
     click: (name, within = "body") =>
       seen(`${name} can be clicked`, () => inPage(`press(${JSON.stringify(within)}, ${JSON.stringify(name)})`)),

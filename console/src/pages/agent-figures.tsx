@@ -6,7 +6,7 @@ import { Breaking, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
-import { eventCost } from "./cost-text.ts";
+import { eventCost, hasNoCost } from "./cost-text.ts";
 import {
   AdmittedSum,
   FailedSum,
@@ -29,11 +29,12 @@ const ON_EVENTS = { topic: "events", id: null } as const;
 
 type SumsProps = {
   readonly stats: Stats;
-  /** True if its policy sets no cost. */
-  readonly isFree: boolean;
+  readonly policyId: string | null;
+  /** Null while it is not known, and without one. */
+  readonly policy: AnswerOf<"GET /v1/policies/{id}"> | null;
 };
 
-const Sums = ({ stats, isFree }: SumsProps) => {
+const Sums = ({ stats, ...under }: SumsProps) => {
   const of = (metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
   const href = (metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
   const [spent, reserved] = [of("spent_eur"), of("reserved_eur")];
@@ -52,7 +53,7 @@ const Sums = ({ stats, isFree }: SumsProps) => {
       <FailedSum stats={stats} />
       <Sum
         name="Spent"
-        value={isFree && spent === 0 && reserved === 0 ? "No cost" : euro(spent)}
+        value={hasNoCost({ ...under, spent, reserved }) ? "No cost" : euro(spent)}
         below={`${euro(reserved)} reserved for what is not finished`}
         href={href("spent_eur")}
       />
@@ -80,7 +81,6 @@ export const AgentFigures = ({ id, policyId, range }: FiguresProps) => {
     () =>
       policyId === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/policies/{id}", { params: { id: policyId } }),
   );
-  const isFree = policyId === null || (policy.body !== null && policy.body.cost === undefined);
   const stats = useAnswer<Stats>({ key: `agent ${id} ${range}`, on: ON_EVENTS }, () =>
     call("GET /v1/stats", {
       query: { metric: METRICS, by: "agent", key: id, from: rangeStart(range, Date.now()) ?? "" },
@@ -96,7 +96,7 @@ export const AgentFigures = ({ id, policyId, range }: FiguresProps) => {
           <Loading rows={2} />
         ) : null
       ) : (
-        <Sums stats={stats.body} isFree={isFree} />
+        <Sums stats={stats.body} policyId={policyId} policy={policy.body} />
       )}
     </Section>
   );

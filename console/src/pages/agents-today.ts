@@ -1,13 +1,13 @@
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { todayQuery } from "./agents-query.ts";
+import { hasNoCost } from "./cost-text.ts";
 import { listHref } from "./figures.tsx";
 
 export type Today = {
   readonly spent: number;
   /** Set aside for what is held or still to be sent. */
   readonly reserved: number;
-  /** True if the agent's policy sets no cost. */
   readonly isFree: boolean;
   readonly refused: number;
   /** The list of the refused ones. */
@@ -37,16 +37,16 @@ export const useToday = (): ByAgent | null => {
   const isCut = body.series.some(({ rest }) => rest > 0);
   const of = (metric: string, id: string) => body.series.find((it) => it.metric === metric && it.key === id);
   const known = new Map(policies.body.data.map((it) => [it.id, it]));
-  return ({ id, policy_id: policy }) =>
+  return ({ id, policy_id: policyId }) => {
     // Of more agents than one answer has, those that cost the least are added up as one.
-    isCut && of("cost_eur", id) === undefined
-      ? undefined
-      : {
-          spent: of("spent_eur", id)?.value ?? 0,
-          reserved: of("reserved_eur", id)?.value ?? 0,
-          isFree: policy === null || (known.has(policy) && known.get(policy)?.cost === undefined),
-          refused: of("blocked", id)?.value ?? 0,
-          refusedHref: listHref(of("blocked", id)),
-          budget: policy === null ? null : (known.get(policy)?.budget_eur_day ?? null),
-        };
+    if (isCut && of("cost_eur", id) === undefined) return undefined;
+    const policy = policyId === null ? undefined : known.get(policyId);
+    const [spent, reserved] = [of("spent_eur", id)?.value ?? 0, of("reserved_eur", id)?.value ?? 0];
+    return {
+      ...{ spent, reserved, isFree: hasNoCost({ policyId, policy, spent, reserved }) },
+      refused: of("blocked", id)?.value ?? 0,
+      refusedHref: listHref(of("blocked", id)),
+      budget: policy?.budget_eur_day ?? null,
+    };
+  };
 };

@@ -33,7 +33,7 @@ const LastAct = ({ id }: { readonly id: string }) => {
 const Cost = ({ today }: { readonly today: Today | undefined }) => {
   if (today === undefined) return <>–</>;
   const { spent, reserved, isFree, budget } = today;
-  if (isFree && spent === 0 && reserved === 0) return <>No cost</>;
+  if (isFree) return <>No cost</>;
   if (budget === null || budget === 0) return <>{spentText(spent, reserved)}</>;
   return (
     <>

@@ -15,6 +15,19 @@ export const eventCost = ({ status, cost_eur: cost, verdict: { gates } }: Costin
   return status === "blocked" ? "–" : "No cost";
 };
 
+type Spending = {
+  /** Of the agent's policy; null if it has none. */
+  readonly policyId: string | null;
+  /** Left out or null while it is not known. */
+  readonly policy: { readonly cost?: unknown } | null | undefined;
+  readonly spent: number;
+  readonly reserved: number;
+};
+
+/** True if an agent's requests cost nothing, and no policy sets a cost for them. */
+export const hasNoCost = ({ policyId, policy, spent, reserved }: Spending): boolean =>
+  spent === 0 && reserved === 0 && (policyId === null || (policy != null && policy.cost === undefined));
+
 /** "€4.00 spent, €1.00 reserved": what is settled, and what is set aside for what is not finished. */
 export const spentText = (spent: number, reserved: number): string =>
   `${euro(spent)} spent${reserved === 0 ? "" : `, ${euro(reserved)} reserved`}`;

@@ -219,7 +219,8 @@ const Events = ({ query }: PageProps) => {
   const views = useViews();
   const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
   const filter = hrefOf("", set);
-  const isWrong = faultsOf(filters(query), query).length > 0;
+  const offered = filters(query);
+  const isWrong = faultsOf(offered, query).length > 0;
   const [total, setTotal] = useState<string | null>(null);
   const list = useList<Row>({
     filter,
@@ -288,7 +289,7 @@ const Events = ({ query }: PageProps) => {
         <FilterBar
           label="Filter events"
           hint="Type, delivery id, or what refused it"
-          filters={filters(query)}
+          filters={offered}
           values={query}
           onChange={change}
         />

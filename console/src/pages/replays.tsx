@@ -102,7 +102,8 @@ const New = ({ query }: Pick<PageProps, "query">) => {
   const asked = planIn(query);
   const values = asked ?? {};
   const fault = faultOfPlan(query);
-  const planned = fault === null && faultsOf(filters(), values).length === 0 ? asked : null;
+  const offered = filters();
+  const planned = fault === null && faultsOf(offered, values).length === 0 ? asked : null;
   const { status } = replayFilterOf(values);
   const plan = useAnswer<Plan | null>({ key: query.new ?? "", on: null }, async () => {
     if (planned === null || whyNotAdmin() !== null) return NOT_ASKED;
@@ -134,7 +135,7 @@ const New = ({ query }: Pick<PageProps, "query">) => {
             Show the plan
           </button>
         </div>
-        <FilterBar label="Filter the events to replay" filters={filters()} values={values} onChange={change} />
+        <FilterBar label="Filter the events to replay" filters={offered} values={values} onChange={change} />
         {fault === null ? null : (
           <Note isAlert>
             <p>{fault}</p>

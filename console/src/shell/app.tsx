@@ -25,8 +25,6 @@ const SIGN_IN = "/sign-in";
 /** The frame does not wait longer for the page's script. */
 const SOON_MS = 50;
 
-type Loaded = { readonly path: string; readonly component: ComponentType<PageProps> | "failed" };
-
 const NOT_LOADED = {
   title: "The page's script could not be loaded",
   detail: "Without a connection only pages that were open before can be opened. After an update all are loaded anew.",
@@ -40,25 +38,26 @@ const NOTHING_HERE: Pick<FoundPage["row"], "path" | "load"> = {
   load: () => import("../pages/not-found.tsx"),
 };
 
-/** Loads the page's chunk; until then the frame stands, and nothing is drawn over what was there. */
-const useComponent = ({ path: at, load }: typeof NOTHING_HERE): Loaded["component"] | null => {
+/** The page's component; null until its chunk is loaded: until then the frame stands, and nothing is drawn over what was there. */
+const useComponent = ({ path: at, load }: typeof NOTHING_HERE): ComponentType<PageProps> | "failed" | null => {
   const path = pageOf(at);
-  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const [ended, setEnded] = useState<{ readonly path: string; readonly isFailed: boolean } | null>(null);
   // Before the frame is painted, which takes long on a slow machine.
   useLayoutEffect(() => {
+    if (loadedPage(path) !== null) return undefined;
     let isGone = false;
-    const put = (component: Loaded["component"]): void => {
-      if (!isGone) setLoaded({ path, component });
+    const end = (isFailed: boolean): void => {
+      if (!isGone) setEnded({ path, isFailed });
     };
     void loadPage({ path: at, load }).then(
-      (it) => put(it.default),
-      () => put("failed"),
+      () => end(false),
+      () => end(true),
     );
     return () => {
       isGone = true;
     };
   }, [path]);
-  return loaded !== null && loaded.path === path ? loaded.component : (loadedPage(at)?.default ?? null);
+  return loadedPage(path) ?? (ended?.path === path && ended.isFailed ? "failed" : null);
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { matched, type Place } from "./addresses.ts";
+import { matched, type Place, pageOf } from "./addresses.ts";
 import type { PageProps } from "./page-props.ts";
 
 type Loaded = { readonly default: ComponentType<PageProps> };
@@ -98,12 +98,12 @@ const loadedPages = new Map<string, Loaded>();
 
 export const loadPage = async ({ path, load }: Pick<PageRow, "path" | "load">): Promise<Loaded> => {
   const loaded = await load();
-  loadedPages.set(path, loaded);
+  loadedPages.set(pageOf(path), loaded);
   return loaded;
 };
 
-/** The page, if its script is there: then it is drawn with the frame, and not after it. */
-export const loadedPage = (path: string): Loaded | null => loadedPages.get(path) ?? null;
+/** The page of a path, if its script is there: then it is drawn with the frame, and not after it. */
+export const loadedPage = (path: string): Loaded["default"] | null => loadedPages.get(pageOf(path))?.default ?? null;
 
 export type FoundPage = { readonly row: PageRow; readonly params: Readonly<Record<string, string>> };
 

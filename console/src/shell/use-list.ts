@@ -111,8 +111,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
     since: kept()?.since ?? "",
   }));
   const latest = useRef({ deps, state, generation: 0, order: readOrder() });
-  latest.current.deps = deps;
-  latest.current.state = state;
+  Object.assign(latest.current, { deps, state });
 
   /** Sets the answer unless the filter was changed meanwhile, or a later read of the first page was answered before. */
   const read = async (cursor: string | undefined, put: (page: Page<Row>) => void): Promise<void> => {
@@ -195,17 +194,18 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   }, [filter, topic]);
   const waiting = state.waiting.length === 0 ? "" : `${state.waiting.length}${state.hasGap ? "+" : ""}`;
   waitingRows.value = waiting;
+  const { cursor } = state;
   return {
     state,
     ...{ ...facts, isWrong },
     since: facts.since === "" ? null : facts.since,
     waiting,
     more:
-      state.cursor === null
+      cursor === null
         ? null
         : () => {
             setFacts((before) => ({ ...before, isLoading: true }));
-            void read(state.cursor ?? undefined, (page) => setState((before) => withMore(before, page, keyOf)));
+            void read(cursor, (page) => setState((before) => withMore(before, page, keyOf)));
           },
     // With a gap, what waits does not reach down to the rows that are shown.
     showWaiting: () =>
