@@ -1,10 +1,14 @@
 /**
- * Measures how long the console's pages take until they can be used, on a processor that is four times slower than this
- * one and a network with 150 ms and 1.6 Mbit/s, and how much of the screen moves meanwhile: cold with an empty cache, and
- * warm with what the browser keeps. Needs a browser (BROWSER_BINARY, or one that is found).
+ * Measures how long the console's pages take until they can be used, on a processor that is four times slower than a fast
+ * desktop's and a network with 150 ms and 1.6 Mbit/s, and how much of the screen moves meanwhile: cold with an empty cache,
+ * and warm with what the browser keeps. Needs a browser (BROWSER_BINARY, or one that is found).
+ *
+ * Four times slower than this machine would be another device on each machine. So the machine's speed is measured first,
+ * and the browser is slowed down to that of the same phone everywhere.
  *
  *     npm run bench:pages                  five rounds, of which the medians count
  *     npm run bench:pages -- --rounds 1
+ *     npm run bench:pages -- --slower 4    so many times slower than this machine
  *
  * A page can be used once its head is drawn and its thread is free; these two times have a bar. Beside them stand the times
  * until all its answers are drawn as well, when it is loaded cold and warm, and when a link of the console leads to it. The
@@ -16,15 +20,18 @@ import { type BrowserPage, browserHere } from "../test/support/browser.ts";
 import { until } from "../test/support/program.ts";
 import { sceneInBrowser, WHO } from "../test/support/scene-in-browser.ts";
 import { openSignedIn } from "../test/support/signed-in.ts";
+import { benchmarkIndexOf, MIDDLE_PHONE } from "./bench/speed-of-browser.ts";
 import { medianOf } from "./bench/spread.ts";
 import { amount, table } from "./bench/table.ts";
 
-const SLOW = { processor: 4, latencyMs: 150, bytesPerS: 200_000 };
+const NETWORK = { latencyMs: 150, bytesPerS: 200_000 };
 const COLD_MS_MAX = 2_500;
 const WARM_MS_MAX = 800;
 const SHIFT_MAX = 0.02;
 
-const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
+const { values: flags } = parseArgs({
+  options: { rounds: { type: "string", default: "5" }, slower: { type: "string" } },
+});
 
 /**
  * In the page, before its own scripts: the times from the start of the navigation, or from a click, until it can be used
@@ -136,7 +143,9 @@ try {
   await page.shaped({ width: 1_440, height: 900 });
   await page.early(WATCH);
   await page.unread();
-  await page.slowed(SLOW);
+  const speed = await benchmarkIndexOf(page);
+  const processor = Math.max(1, Number(flags.slower ?? speed / MIDDLE_PHONE));
+  await page.slowed({ processor, ...NETWORK });
   const signIn = await measured(page, `${program.url}/sign-in`, null);
   await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
   const rows: [string, Measured][] = [["sign-in", signIn]];
@@ -157,6 +166,8 @@ try {
     ];
   });
   console.log(`load ${(loadavg()[0] ?? 0).toFixed(1)}, ${cpus().length} cores, ${binary}`);
+  const device = `benchmark index ${amount(speed)}, slowed down ${processor.toFixed(1)} times`;
+  console.log(`${device}, to ${amount(speed / processor)} (a phone of the middle class: ${amount(MIDDLE_PHONE)})`);
   const head = [
     "page",
     `cold, at most ${COLD_MS_MAX} ms`,
