@@ -31,6 +31,13 @@ type Made = {
 
 type Opened = Addressed & { readonly account: string; readonly member: string; readonly mac: string };
 
+type ReadInvitation = Pick<Invitation, "email" | "role" | "expires_at"> & {
+  readonly account: string;
+  readonly account_name: string;
+  /** The address of the owner who invites. */
+  readonly invited_by: Invitation["email"];
+};
+
 /** Only an HMAC of a link is stored, so a repeated command cannot find the first link and makes a new one. */
 export type MemberLinks = {
   invite(
@@ -40,6 +47,8 @@ export type MemberLinks = {
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
   /** Null for a link that is unknown, used, withdrawn, replaced or expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
+  /** What an invitation says to whoever holds its link; null as for `opened`. Addresses are commitments. */
+  invitation(token: string, at: string): Promise<ReadInvitation | null>;
   /** The member whom a refused link names, or the account if there is no such member; null without an account. */
   namedIn(token: string): Promise<AccountSubject | null>;
 };
@@ -57,6 +66,17 @@ export const memberLinks = ({ aggregates, links, hashes, personal, randomness }:
   /** A repeated command makes another link, so its records need other ids. */
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
+  const invited = async (text: string, at: string) => {
+    const token = memberTokenOf(text);
+    if (token === null) return null;
+    const { secret, ...named } = token;
+    const { state } = await aggregates.load(account, accountStream(named.account), 0);
+    const invitation = state.phase === "open" ? openInvitation(state, named.member, at) : undefined;
+    if (state.phase !== "open" || invitation === undefined) return null;
+    const stands = ofInvitation({ ...named, expires_at: invitation.expires_at }, invitation);
+    return links.matches("invitation", secret, stands, invitation.mac) ? { state, named, invitation } : null;
+  };
+
   return {
     async invite({ member, email: given, role }, envelope) {
       const { account: id, at } = envelope;
@@ -69,13 +89,13 @@ export const memberLinks = ({ aggregates, links, hashes, personal, randomness }:
       const email = await personal.keep(accountStream(id), given, once(envelope), { member });
       const person = { email, address, ...granted };
       const command = { type: "InviteMember", member, ...person, mac, expires_at, by: makerOf(envelope), at } as const;
-      const invited = await aggregates.handle(account, accountStream(id), command, once(envelope));
-      if (invited.outcome === "rejected") {
+      const handled = await aggregates.handle(account, accountStream(id), command, once(envelope));
+      if (handled.outcome === "rejected") {
         await personal.forget(email);
-        return refused(invited.rejection);
+        return refused(handled.rejection);
       }
       const token = memberToken({ secret, account: id, member });
-      return { outcome: "made", member, email: given, token, expires_at, position: invited.position };
+      return { outcome: "made", member, email: given, token, expires_at, position: handled.position };
     },
 
     async reset(member, envelope, lifetimeMs = LINK_LIFETIME_MS.reset) {
@@ -95,24 +115,34 @@ export const memberLinks = ({ aggregates, links, hashes, personal, randomness }:
     },
 
     async opened(purpose, text, at) {
+      if (purpose === "invitation") {
+        const found = await invited(text, at);
+        if (found === null) return null;
+        const { email, address, mac } = found.invitation;
+        return { ...found.named, email, address, mac };
+      }
       const token = memberTokenOf(text);
       if (token === null) return null;
       const { secret, ...named } = token;
       const { state } = await aggregates.load(account, accountStream(named.account), 0);
       if (state.phase !== "open") return null;
-      if (purpose === "invitation") {
-        const invitation = openInvitation(state, named.member, at);
-        if (invitation === undefined) return null;
-        const { email, address, mac, expires_at } = invitation;
-        const stands = ofInvitation({ ...named, expires_at }, invitation);
-        return links.matches(purpose, secret, stands, mac) ? { ...named, email, address, mac } : null;
-      }
       const link = openReset(state, named.member, at);
       const member = state.members.get(named.member);
       if (link === undefined || member === undefined) return null;
       const { email, address } = member;
       const isRight = links.matches(purpose, secret, ofReset({ ...named, expires_at: link.expires_at }), link.mac);
       return isRight ? { ...named, email, address, mac: link.mac } : null;
+    },
+
+    async invitation(text, at) {
+      const found = await invited(text, at);
+      if (found === null) return null;
+      const { state, named, invitation } = found;
+      const { email, role, by, expires_at } = invitation;
+      // An owner who leaves or loses the role withdraws their invitations, so the maker of an open one is a member.
+      const invited_by = state.members.get(by.id)?.email;
+      if (invited_by === undefined) return null;
+      return { account: named.account, account_name: state.name, email, role, invited_by, expires_at };
     },
 
     async namedIn(text) {

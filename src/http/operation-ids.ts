@@ -15,6 +15,7 @@ export const OPERATION_IDS: Readonly<Record<string, string>> = {
   "POST /v1/auth/logout": "logOut",
   "POST /v1/auth/password": "changePassword",
   "GET /v1/auth/me": "getMe",
+  "POST /v1/auth/invitations/read": "readInvitation",
   "POST /v1/auth/invitations/accept": "acceptInvitation",
   "POST /v1/auth/reset": "resetPassword",
   "POST /v1/auth/start": "createFirstAccount",

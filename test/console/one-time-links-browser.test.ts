@@ -18,18 +18,21 @@ const inBrowser = (binary: string): void => {
       page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
     try {
       const start = await until("the link is printed", () => LINK.exec(program.output())?.[1] ?? "");
-      for (const shape of [{}, { width: 390, height: 844, dark: true }]) {
-        await page.shaped(shape);
-        for (const path of ["join", "reset", "start"]) {
+      const looksRight = async (link: string, words: string): Promise<void> => {
+        for (const shape of [{}, { width: 390, height: 844, dark: true }]) {
+          await page.shaped(shape);
           await page.open("about:blank");
-          await page.open(`${program.url}/${path}#a-token`);
-          await page.shows("Password");
-          assert.equal(await violations(page), [], path);
-          assert.ok((await overflow(page)) <= 0, path);
+          await page.open(`${program.url}${link}`);
+          await page.shows(words);
+          assert.equal(await violations(page), [], link);
+          assert.ok((await overflow(page)) <= 0, link);
           assert.is(await page.evaluate("location.hash"), "", "the token has left the address");
         }
-      }
-      await page.shaped({});
+        await page.shaped({});
+      };
+      for (const path of ["reset", "start"]) await looksRight(`/${path}#a-token`, "Password");
+      await looksRight("/join#a-token", "This link was used or has expired.");
+      assert.not.match(await page.text(), /Shop|Password/, "a link without a secret says nothing of an account");
       await page.open(`${program.url}/join`);
       await page.shows("This address has no link in it.");
       await page.open("about:blank");
@@ -47,9 +50,10 @@ const inBrowser = (binary: string): void => {
       const person = { email: "bo@shop.example", role: "approver" };
       const invited = await owner.session("POST", "/v1/members/invitations", person);
       const { pathname, hash } = new URL(invited.body.invitation_url);
-      await page.open("about:blank");
-      await page.open(`${program.url}${pathname}${hash}`);
-      await page.shows("Join the account");
+      await looksRight(`${pathname}${hash}`, "Approver: you may read everything and decide approvals");
+      const offer = await page.text();
+      for (const said of ["Join the account", "Shop", "ana@shop.example", "bo@shop.example"])
+        assert.ok(offer.includes(said), `${said} in ${offer}`);
       await write("password", "correcthorsebatterystaple");
       await page.click("Join");
       await page.shows("This is among the commonest passwords.");
@@ -58,9 +62,6 @@ const inBrowser = (binary: string): void => {
       await page.shows("Approver");
       await page.open("about:blank");
       await page.open(`${program.url}${pathname}${hash}`);
-      await page.shows("Join the account");
-      await write("password", PASSWORD);
-      await page.click("Join");
       await page.shows("This link was used or has expired.");
       assert.equal(page.faults(), []);
       assert.equal(

@@ -3,18 +3,10 @@ import { Field, fieldsOf } from "../../design/field.tsx";
 import { Facts, Head, Note, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import { Act } from "./act.tsx";
-import { roleWord } from "./settings-text.ts";
+import { RIGHTS, roleWord } from "./settings-text.ts";
 
 type Pending = AnswerOf<"POST /v1/auth/device/request">;
 type Outcome = "approved" | "denied";
-
-const RIGHTS: Readonly<Record<string, string>> = {
-  owner: "read everything, decide approvals, change the configuration, and administer members and keys",
-  admin: "read everything, decide approvals, change the configuration, and administer keys",
-  approver: "read everything and decide approvals",
-  auditor: "read everything, the audit included",
-  viewer: "read everything but the audit",
-};
 
 const OUTCOMES: Readonly<Record<Outcome, string>> = {
   approved: "The command line is logged in. You can close this page; Settings lists its session and can end it.",

@@ -1,9 +1,12 @@
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
-import { Note } from "../../design/text.tsx";
-import { announce, type CallName, call } from "../api/api.ts";
+import { Facts, Note } from "../../design/text.tsx";
+import { type AnswerOf, announce, type CallName, call } from "../api/api.ts";
+import type { Answered } from "../api/calls.ts";
 import { HOME } from "../shell/addresses.ts";
 import { Gate } from "./gate.tsx";
+import { RIGHTS, roleWord } from "./settings-text.ts";
 
 const PASSWORD_HINT = "At least 10 characters. Several words are easier to remember than one.";
 
@@ -51,19 +54,57 @@ type LinkProps = {
   readonly token: string;
 };
 
+type Invitation = AnswerOf<"POST /v1/auth/invitations/read">;
+
+/** What is offered and by whom, as names from strangers: they stand beside our words, never in a sentence or a title. */
+const Offer = ({ account_name, role, email, invited_by }: Invitation) => (
+  <Facts
+    rows={[
+      ["Account", <b>{account_name}</b>],
+      ["Your role", `${roleWord(role)}: you may ${RIGHTS[role] ?? "read"}`],
+      ["Invited by", invited_by],
+      ["You sign in as", email],
+    ]}
+  />
+);
+
+const Fault = ({ text }: { readonly text: string }) => (
+  <Note role="fail" mark="failed" isAlert>
+    <p>{text}</p>
+  </Note>
+);
+
+/** An invitation says what it offers before anything is asked for. */
+const InvitationLink = (props: LinkProps) => {
+  const [answer, setAnswer] = useState<Answered<Invitation> | null>(null);
+  const { token } = props;
+  useEffect(() => {
+    void call("POST /v1/auth/invitations/read", { body: { token } }).then(setAnswer);
+  }, [token]);
+  if (answer?.ok === true)
+    return (
+      <LinkForm {...props}>
+        <Offer {...answer.body} />
+      </LinkForm>
+    );
+  return <Gate title={LINKS["/join"].title}>{answer === null ? null : <Fault text={answer.problem.detail} />}</Gate>;
+};
+
 /** First start, invitation and reset: a one-time link leads here. */
-const OneTimeLink = ({ path, token }: LinkProps) => {
+const OneTimeLink = (props: LinkProps) => {
+  if (props.token === "")
+    return (
+      <Gate title={LINKS[props.path].title}>
+        <Fault text="This address has no link in it. Open the whole link that you were given." />
+      </Gate>
+    );
+  return props.path === "/join" ? <InvitationLink {...props} /> : <LinkForm {...props} />;
+};
+
+const LinkForm = ({ path, token, children }: LinkProps & { readonly children?: ComponentChildren }) => {
   const { title, lead, button } = LINKS[path];
   const [fault, setFault] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  if (token === "")
-    return (
-      <Gate title={title}>
-        <Note role="fail" mark="failed">
-          <p>This address has no link in it. Open the whole link that you were given.</p>
-        </Note>
-      </Gate>
-    );
   const onSubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     // A second press would find the link used.
@@ -78,12 +119,9 @@ const OneTimeLink = ({ path, token }: LinkProps) => {
   return (
     <Gate title={title}>
       <p class="soft">{lead}</p>
+      {children}
       <form class="form" aria-label={title} onSubmit={(event) => void onSubmit(event)}>
-        {fault === null ? null : (
-          <Note role="fail" mark="failed" isAlert>
-            <p>{fault}</p>
-          </Note>
-        )}
+        {fault === null ? null : <Fault text={fault} />}
         {path === "/start" ? (
           <>
             <Field label="E-mail" name="email" type="email" autocomplete="username" maxLength={254} required />

@@ -15,6 +15,15 @@ export const KEY_ROLES = [
   { value: "viewer", word: "Viewer: reads" },
 ] as const;
 
+/** What a member of each role may do. */
+export const RIGHTS: Readonly<Record<string, string>> = {
+  owner: "read everything, decide approvals, change the configuration, and administer members and keys",
+  admin: "read everything, decide approvals, change the configuration, and administer keys",
+  approver: "read everything and decide approvals",
+  auditor: "read everything, the audit included",
+  viewer: "read everything but the audit",
+};
+
 /** `Owner` for the API's `owner`. */
 export const roleWord = (role: string): string => `${role.charAt(0).toUpperCase()}${role.slice(1)}`;
 

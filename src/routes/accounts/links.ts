@@ -1,3 +1,4 @@
+import { ROLES } from "../../../domain/account/events.ts";
 import type { Accounts, Joined, LinkUse, Refused } from "../../accounts/accounts.ts";
 import { TOKEN_LENGTH_MAX } from "../../accounts/links.ts";
 import type { MemberLinks } from "../../accounts/member-links.ts";
@@ -44,6 +45,28 @@ const BODY = named("LinkPassword", {
   additionalProperties: false,
   properties: { token: TOKEN_SCHEMA, password: PASSWORD_SCHEMA },
   examples: [{ token: "the part of the link after #", password: "correct horse battery" }],
+});
+
+const TOKEN_BODY = named("LinkToken", {
+  type: "object",
+  required: ["token"],
+  additionalProperties: false,
+  properties: { token: TOKEN_SCHEMA },
+  examples: [{ token: "the part of the link after #" }],
+});
+
+const text = { type: "string" } as const;
+
+const OPEN_INVITATION: JsonSchema = named("OpenInvitation", {
+  type: "object",
+  required: ["account_name", "email", "role", "invited_by", "expires_at"],
+  properties: {
+    account_name: text,
+    email: { ...text, description: "The address that was invited, and will be the login's" },
+    role: { enum: ROLES },
+    invited_by: { ...text, description: "The address of the owner who invites" },
+    expires_at: { ...text, format: "date-time" },
+  },
 });
 
 const START_BODY = named("FirstAccount", {
@@ -95,6 +118,15 @@ const useOf = async (
 const answered = async (deps: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
   used.outcome === "joined" ? await openSession(deps, 200, used, call) : accountProblem(used.rejection);
 
+const read =
+  ({ memberLinks, personal }: LinksDeps): Handler<{ body: typeof TOKEN_BODY }> =>
+  async ({ body, envelope }) => {
+    const invitation = await memberLinks.invitation(body.token, envelope.at);
+    if (invitation === null) return linkGone();
+    const { account, ...said } = invitation;
+    return { status: 200, body: await personal.shown(said, account) };
+  };
+
 const accept =
   (deps: LinksDeps): Handler<WithLink> =>
   async (call) => {
@@ -130,6 +162,17 @@ const start =
 
 /** Calls whose credential is the one-time link in their body. */
 export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
+  route({
+    method: "POST",
+    path: "/v1/auth/invitations/read",
+    who: "anyone",
+    summary: "Read what an invitation offers, before it is accepted; the token is in the body, so that no log has it",
+    tag: "accounts",
+    body: TOKEN_BODY,
+    problems: ["not-found", "rate-limited", "overloaded"],
+    answers: { 200: OPEN_INVITATION },
+    handle: limited(deps, read(deps)),
+  }),
   route({
     method: "POST",
     path: "/v1/auth/invitations/accept",

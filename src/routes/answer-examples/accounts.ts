@@ -57,6 +57,13 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
     invitation_url: "https://countersign.example/join#one-time-token",
     expires_at: "2026-12-05T15:42:26.521Z",
   },
+  OpenInvitation: {
+    account_name: "Marlow Outdoor",
+    email: "grace@example.com",
+    role: "approver",
+    invited_by: "ada@example.com",
+    expires_at: "2026-12-05T15:42:26.521Z",
+  },
   ListedMember: {
     id: "mem_ds5hbmrednof3jecpovk54lzmkbo6n7s",
     email: "grace@example.com",

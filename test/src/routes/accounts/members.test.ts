@@ -22,6 +22,7 @@ const withOwner = async (settings: Parameters<typeof accountsWorld>[0] = {}) => 
     it.call("POST", "/v1/members/invitations", { principal, body: { email, role } });
   const accept = (invited: Called, password = PASSWORD) =>
     it.call("POST", "/v1/auth/invitations/accept", { body: { token: tokenOf(invited.body.invitation_url), password } });
+  const read = (token: string) => it.call("POST", "/v1/auth/invitations/read", { body: { token } });
   const remove = (id: unknown, principal: Principal = owner) =>
     it.call("DELETE", "/v1/members/{id}", { principal, params: { id: String(id) } });
   const change = (id: unknown, role: Role, principal: Principal = owner) =>
@@ -31,7 +32,7 @@ const withOwner = async (settings: Parameters<typeof accountsWorld>[0] = {}) => 
     const { body } = await it.call("GET", "/v1/members", { principal: owner });
     return body.data as Record<string, string | null>[];
   };
-  return { ...it, owner, add, invite, accept, remove, change, listed };
+  return { ...it, owner, add, invite, accept, read, remove, change, listed };
 };
 
 test("an invited person chooses their own password, and is logged in with the role of the invitation", async () => {
@@ -50,6 +51,34 @@ test("an invited person chooses their own password, and is logged in with the ro
     const principal = await memberBy(cookieOf(entered));
     assert.equal(principal, { ...principal, kind: "member", account: owner.account, role: "approver" });
   }
+});
+
+test("the holder of an invitation's link reads account, role and who invites; nobody else, and nobody afterwards", async () => {
+  const { add, invite, accept, read, remove, memberBy, cookieOf } = await withOwner();
+  const joined = await add("cy@shop.example", "owner");
+  const cy = await memberBy(cookieOf(joined));
+  const mine = await invite("bo@shop.example", "approver");
+  const theirs = await invite("di@shop.example", "auditor", cy);
+  const token = tokenOf(mine.body.invitation_url);
+  const { outcome, body } = await read(token);
+  assert.is(outcome, 200);
+  const { expires_at } = mine.body;
+  const offered = { email: "bo@shop.example", role: "approver", invited_by: "ana@shop.example", expires_at };
+  assert.equal(body, { account_name: "My account", ...offered });
+  assert.equal(await read(token), await read(token), "reading does not use it");
+
+  const [secret = "", ...ids] = token.split(".");
+  const [otherSecret = ""] = tokenOf(theirs.body.invitation_url).split(".");
+  const refused = await read(`${"A".repeat(43)}.${ids.join(".")}`);
+  assert.is(refused.outcome, "not-found");
+  for (const wrong of [secret, "", `${otherSecret}.${ids.join(".")}`, `${secret}.${ids[0]}.mem_${"a".repeat(32)}`])
+    assert.equal(await read(wrong), refused);
+
+  assert.is((await read(tokenOf(theirs.body.invitation_url))).body.invited_by, "cy@shop.example");
+  assert.is((await remove(joined.id)).outcome, 204);
+  assert.equal(await read(tokenOf(theirs.body.invitation_url)), refused, "the invitations of one who leaves are gone");
+  assert.is((await accept(mine)).outcome, 200);
+  assert.equal(await read(token), refused);
 });
 
 test("nobody sets another's password: the route that added members is gone", async () => {
