@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { comparableText } from "../view-schema.ts";
 import type { Database } from "./driver.ts";
 
@@ -19,9 +18,15 @@ export type Words = {
   forget(): void;
 };
 
+/** Words are looked up for each value that is written, where a cache that keeps their order would cost more than it saves. */
+const remember = <K, V>(known: Map<K, V>, key: K, value: V): void => {
+  if (known.size >= REMEMBERED_MAX) known.clear();
+  known.set(key, value);
+};
+
 export const viewWords = (database: Database): Words => {
-  const numbers = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  const words = new LRUCache<number, string>({ max: REMEMBERED_MAX });
+  const numbers = new Map<string, number>();
+  const words = new Map<number, string>();
   const statementOf = (sql: string) => {
     let prepared: ReturnType<Database["prepare"]> | undefined;
     return () => {
@@ -39,7 +44,7 @@ export const viewWords = (database: Database): Words => {
       if (known !== undefined) return known;
       const word = comparableText(text);
       const number = Number(find().get(word)?.n ?? add().run(word).lastInsertRowid);
-      numbers.set(text, number);
+      remember(numbers, text, number);
       return number;
     },
     wordOf(number) {
@@ -47,7 +52,7 @@ export const viewWords = (database: Database): Words => {
       if (known !== undefined) return known;
       const word = read().get(number)?.word;
       if (word === undefined) throw new Error(`the views have no word ${number}`);
-      words.set(number, String(word));
+      remember(words, number, String(word));
       return String(word);
     },
     forget() {
