@@ -94,28 +94,42 @@ type Sum = {
   readonly latencies: number[];
 };
 
+const refusingGateOf = ({ status, gate }: StatsEvent): string | null => (status === "blocked" ? gate : null);
+
 const keysOf = (event: StatsEvent): readonly (readonly [StatsBy, string | null])[] => [
   ["all", ""],
   [event.origin_kind, event.origin_id],
   ["endpoint", event.endpoint_id],
   ["action", event.action],
   ["policy", event.policy_id],
-  ["gate", event.status === "blocked" ? event.gate : null],
+  ["gate", refusingGateOf(event)],
 ];
 
 const counted = ({ counts }: Sum, name: Counter, by: number): void => {
   if (by !== 0) counts.set(name, (counts.get(name) ?? 0) + by);
 };
 
-const withEvent = (sums: Map<string, Sum>, event: StatsEvent, sign: 1 | -1): void => {
+/** By account, minute and day: by what the events are grouped, and then by key. */
+type Sums = Map<string, Map<StatsBy, Map<string, Sum>>>;
+
+/** The value of the key, which is made if there is none. */
+const valueAt = <K, V>(values: Map<K, V>, key: K, make: () => V): V => {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  return made;
+};
+
+const withEvent = (sums: Sums, event: StatsEvent, sign: 1 | -1): void => {
   const { account, day, received_at, status, attempts, cost, latency } = event;
   const minute = Math.floor(Date.parse(received_at) / MINUTE_MS);
+  // A minute belongs to two days if the account's zone was changed within it.
+  const ofMinute = valueAt(sums, `${account}/${minute}/${day}`, () => new Map<StatsBy, Map<string, Sum>>());
   for (const [by, key] of keysOf(event)) {
     if (key === null) continue;
-    // A minute belongs to two days if the account's zone was changed within it.
-    const name = `${account}/${by}/${minute}/${day}/${key}`;
-    const sum: Sum = sums.get(name) ?? { account, by, key, minute, day, counts: new Map(), latencies: [] };
-    sums.set(name, sum);
+    const ofKind = valueAt(ofMinute, by, () => new Map<string, Sum>());
+    const sum = valueAt(ofKind, key, () => ({ account, by, key, minute, day, counts: new Map(), latencies: [] }));
     counted(sum, status, sign);
     counted(sum, "attempts", sign * attempts);
     const euros = sign * (cost ?? 0);
@@ -137,11 +151,15 @@ const eventIn = (document: StatsEvent | StatsAccount | null): StatsEvent | null 
 
 type EventChange = { readonly before: StatsEvent | null; readonly after: StatsEvent | null };
 
-const areSame = (a: StatsEvent | null, b: StatsEvent | null): boolean => {
-  if (a === null || b === null) return false;
-  const keys = keysOf(b);
-  return keysOf(a).every(([, key], n) => key === keys[n]?.[1]);
-};
+const haveSameKeys = (a: StatsEvent | null, b: StatsEvent | null): boolean =>
+  a !== null &&
+  b !== null &&
+  a.origin_kind === b.origin_kind &&
+  a.origin_id === b.origin_id &&
+  a.endpoint_id === b.endpoint_id &&
+  a.action === b.action &&
+  a.policy_id === b.policy_id &&
+  refusingGateOf(a) === refusingGateOf(b);
 
 /** Successive changes of one event become one, as long as the event keeps its keys, so that each total is touched. */
 const netChanges = (changes: Changes): readonly EventChange[] => {
@@ -151,20 +169,20 @@ const netChanges = (changes: Changes): readonly EventChange[] => {
     const [before, after] = [eventIn(change.before), eventIn(change.after)];
     const index = latest.get(change.id);
     const joined = index === undefined ? undefined : net[index];
-    if (index !== undefined && joined !== undefined && areSame(joined.after, after))
+    if (index !== undefined && joined !== undefined && haveSameKeys(joined.after, after))
       net[index] = { before: joined.before, after };
     else latest.set(change.id, net.push({ before, after }) - 1);
   }
   return net;
 };
 
-const sumsOf = (changes: Changes): Iterable<Sum> => {
-  const sums = new Map<string, Sum>();
+const sumsOf = (changes: Changes): readonly Sum[] => {
+  const sums: Sums = new Map();
   for (const { before, after } of netChanges(changes)) {
     if (before !== null) withEvent(sums, before, -1);
     if (after !== null) withEvent(sums, after.latency === before?.latency ? { ...after, latency: null } : after, 1);
   }
-  return sums.values();
+  return [...sums.values()].flatMap((ofMinute) => [...ofMinute.values()].flatMap((ofKind) => [...ofKind.values()]));
 };
 
 const histogramOf = (latencies: readonly number[]): Histogram =>
@@ -187,7 +205,7 @@ const added = ({ account, by, key, counts, latencies }: Sum, { step, at }: Place
 type Placed = { readonly sum: Sum; readonly place: Place };
 
 const placedOf = (changes: Changes): readonly Placed[] =>
-  [...sumsOf(changes)].flatMap((sum) => placesOf(sum).map((place) => ({ sum, place })));
+  sumsOf(changes).flatMap((sum) => placesOf(sum).map((place) => ({ sum, place })));
 
 type Loaded = ReadonlyMap<string, LoadedDocument>;
 
