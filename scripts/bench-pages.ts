@@ -113,6 +113,8 @@ const measured = async (page: BrowserPage, url: string, from: From): Promise<Mea
   for (let round = 0; round < Number(flags.rounds); round += 1) {
     await page.forgets();
     cold.push(await opened(page, url));
+    // At the second load a browser keeps the code that it has compiled.
+    await opened(page, url);
     warm.push(await opened(page, url));
     if (from === null) continue;
     await opened(page, from.url);

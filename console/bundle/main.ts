@@ -86,7 +86,10 @@ const fonts = (): Plugin => ({
   },
 });
 
-/** Runs the early script before the others: it is in a file of its own, which the page's main script would wait for. */
+/**
+ * Runs the early script before the others: it is in a file of its own, which the page's main script would wait for. Nothing
+ * is drawn before the main script has run: there is nothing to see, and drawing it would hold the script up.
+ */
 const earlyScript = (): Plugin => ({
   name: "early-script",
   transformIndexHtml: {
@@ -95,7 +98,7 @@ const earlyScript = (): Plugin => ({
       const file = Object.values(files ?? {}).find((it) => it.type === "chunk" && it.name === "early");
       if (file === undefined || !html.includes('<script type="module"')) return html;
       const tag = `<script type="module" async crossorigin src="/${file.fileName}"></script>`;
-      return html.replace('<script type="module"', `${tag}\n  $&`);
+      return html.replace('<script type="module"', `${tag}\n  $& blocking="render"`);
     },
   },
 });

@@ -11,41 +11,67 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-const COUNTS = new Intl.NumberFormat(LOCALE);
 const EURO = { style: "currency", currency: "EUR", minimumFractionDigits: 2 } as const;
-const EUROS = new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: 2 });
-const TINY_EUROS = new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: 6 });
-/** By zone: making one takes ten times as long as writing a time with it. */
-const formats = new Map<string, Intl.DateTimeFormat>();
 
-const formatIn = (zone: string): Intl.DateTimeFormat => {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat(LOCALE, {
-    timeZone: zone,
-    ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
-  });
-  formats.set(zone, made);
-  return made;
+/** Made at its first use and kept: making one takes some ten times as long as writing with it. */
+const keptBy = <Key, Made>(make: (key: Key) => Made): ((key: Key) => Made) => {
+  const kept = new Map<Key, Made>();
+  return (key) => {
+    const made = kept.get(key) ?? make(key);
+    kept.set(key, made);
+    return made;
+  };
 };
 
-const partsIn = (zone: string, at: number): Readonly<Record<string, string>> =>
+const numberFormat = keptBy((decimals: number) => new Intl.NumberFormat(LOCALE, { maximumFractionDigits: decimals }));
+const euroFormat = keptBy(
+  (decimals: number) => new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: decimals }),
+);
+
+const formatIn = keptBy(
+  (zone: string) =>
+    new Intl.DateTimeFormat(LOCALE, {
+      timeZone: zone,
+      ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
+      ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+    }),
+);
+
+type Parts = Readonly<Record<string, string>>;
+
+const partsIn = (zone: string, at: number): Parts =>
   Object.fromEntries(
     formatIn(zone)
       .formatToParts(at)
       .map(({ type, value }) => [type, value]),
   );
 
+/** Of the present, which each row of a list compares with. */
+let lastParts: { readonly of: Clock; readonly parts: Parts } | null = null;
+
+const partsOfNow = (clock: Clock): Parts => {
+  if (lastParts?.of !== clock) lastParts = { of: clock, parts: partsIn(clock.zone, clock.now) };
+  return lastParts.parts;
+};
+
+/** Empty for today, `17 Nov` of this year, `17 Nov 2025` before that. */
+const dayBefore = (then: Parts, clock: Clock): string => {
+  const today = partsOfNow(clock);
+  const isThisYear = then.year === today.year;
+  if (isThisYear && then.month === today.month && then.day === today.day) return "";
+  return `${then.day} ${then.month}${isThisYear ? "" : ` ${then.year}`}`;
+};
+
+const exactClockOf = ({ hour, minute, second }: Parts, at: number): string =>
+  `${hour}:${minute}:${second}.${String(new Date(at).getUTCMilliseconds()).padStart(3, "0")}`;
+
 /** Today is `14:02:11`, this year `17 Nov, 14:02`, before that `17 Nov 2025, 14:02`. An unreadable time stays as it is. */
-export const shortTime = (iso: string, { zone, now }: Clock): string => {
+export const shortTime = (iso: string, clock: Clock): string => {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
-  const [then, today] = [partsIn(zone, at), partsIn(zone, now)];
-  const isThisYear = then.year === today.year;
-  if (isThisYear && then.month === today.month && then.day === today.day)
-    return `${then.hour}:${then.minute}:${then.second}`;
-  return `${then.day} ${then.month}${isThisYear ? "" : ` ${then.year}`}, ${then.hour}:${then.minute}`;
+  const then = partsIn(clock.zone, at);
+  const day = dayBefore(then, clock);
+  return day === "" ? `${then.hour}:${then.minute}:${then.second}` : `${day}, ${then.hour}:${then.minute}`;
 };
 
 /** `17 Nov 2026` of `2026-11-17`, a day that has no zone. */
@@ -61,18 +87,18 @@ export const isToday = (iso: string, clock: Clock): boolean => !shortTime(iso, c
 export const preciseTime = (iso: string, clock: Clock): string => {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
-  const [day] = shortTime(iso, clock).split(", ");
-  const exact = exactClock(iso, clock);
-  return day === undefined || day.includes(":") ? exact : `${day}, ${exact}`;
+  const then = partsIn(clock.zone, at);
+  const day = dayBefore(then, clock);
+  const exact = exactClockOf(then, at);
+  return day === "" ? exact : `${day}, ${exact}`;
 };
 
 /** `Tue 17 Nov 2026, 14:02:11.480`, as pages of one event and the audit write it. */
 export const exactTime = (iso: string, { zone }: Pick<Clock, "zone">): string => {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return iso;
-  const { weekday, day, month, year, hour, minute, second } = partsIn(zone, at);
-  const ms = String(new Date(at).getUTCMilliseconds()).padStart(3, "0");
-  return `${weekday} ${day} ${month} ${year}, ${hour}:${minute}:${second}.${ms}`;
+  const then = partsIn(zone, at);
+  return `${then.weekday} ${then.day} ${then.month} ${then.year}, ${exactClockOf(then, at)}`;
 };
 
 /** `Wed 18 Nov, 14:10`: a time that is soon, for people to plan with. */
@@ -106,9 +132,11 @@ export const countdown = (ms: number): string => {
 
 /** `€1,240.00`; below one cent up to six decimals, because `€0.00` would say that it costs nothing. */
 export const euro = (amount: number): string =>
-  (amount !== 0 && Math.abs(amount) < 0.01 ? TINY_EUROS : EUROS).format(amount);
+  euroFormat(amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2).format(amount);
 
-export const count = (value: number): string => COUNTS.format(value);
+/** Below a thousand there is nothing to group, and most pages need no number format at all. */
+export const count = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : numberFormat(3).format(value);
 
 /** The total of a list, which the service counts up to 10,000. */
 export const listTotal = (total: number): string => (total >= 10_000 ? "10,000+" : count(total));

@@ -7,9 +7,8 @@ export const useWidth = (box: RefObject<Element | null>): number => {
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null) return;
-    const measure = (): void => setWidth(current.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
+    // It calls once the page is laid out and before it is painted; asking for the width here would lay it out once more.
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
     observer.observe(current);
     return () => observer.disconnect();
   }, []);

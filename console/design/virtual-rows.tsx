@@ -21,16 +21,29 @@ export const windowOf = (
 /** True while a list returns to where its reader left it: all rows are drawn at once, so that their places are known. */
 export const WholeLists = createContext(false);
 
-/** Enough for a tall screen. */
-const ROWS_AT_ONCE = 24;
-const ROWS_A_FRAME = 5;
+/** Rows drawn at once beyond those that fill the screen, as many a row is lower than the highest. */
+const LOW_ROWS = 4;
+const ROWS_A_TURN = 5;
+/** Rows come after so long even if the browser always has something else to do, or cannot tell that it has nothing. */
+const TURN_MS = 100;
 
-/** How many of `count` rows are drawn by now: those on the screen at once and a few more in each frame, so that no task is long. */
-const useGrowing = (count: number): number => {
+const whenIdle = (run: () => void): (() => void) => {
+  if (typeof requestIdleCallback !== "function") {
+    const timer = setTimeout(run, TURN_MS);
+    return () => clearTimeout(timer);
+  }
+  const turn = requestIdleCallback(run, { timeout: TURN_MS });
+  return () => cancelIdleCallback(turn);
+};
+
+/** How many of `count` rows are drawn by now: those on the screen at once, and a few more whenever nothing else is to be done. */
+const useGrowing = (count: number, rowPx: number): number => {
   const isWhole = useContext(WholeLists);
-  const [drawn, setDrawn] = useState(isWhole ? count : ROWS_AT_ONCE);
+  const [drawn, setDrawn] = useState(() => (isWhole ? count : Math.ceil(innerHeight / rowPx) + LOW_ROWS));
   useEffect(() => {
-    if (drawn < count) setDrawn(isWhole ? count : drawn + ROWS_A_FRAME);
+    if (drawn >= count) return;
+    if (!isWhole) return whenIdle(() => setDrawn(drawn + ROWS_A_TURN));
+    setDrawn(count);
   }, [drawn, count]);
   return Math.min(drawn, count);
 };
@@ -47,7 +60,7 @@ type Windowed = {
 /** Draws all rows up to `most`, one after another, and above that only those near the screen. */
 export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
   // Above `most`, what is near the screen is drawn, and no more of them come by themselves.
-  const drawn = useGrowing(Math.min(count, most));
+  const drawn = useGrowing(Math.min(count, most), rowPx);
   const windowed = useWindow(count, rowPx, most);
   if (count > most) return windowed;
   return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };

@@ -12,6 +12,7 @@ import { drawnOf, placeOf, roomFor, scaleOf } from "../../console/design/waterfa
 const test = suite("the console's design");
 /** Tests are run in the repository's folder. */
 const TOKENS = readFileSync("console/design/tokens.css", "utf8");
+const COMPONENTS = ["elements", "frame", "controls", "states", "data", "decision", "setup", "narrower"];
 const SYMBOLS = readFileSync("console/design/symbols.svg", "utf8");
 
 test("every colour stands out from what it stands on, and a paler one is found", () => {
@@ -23,8 +24,13 @@ test("every colour stands out from what it stands on, and a paler one is found",
   assert.ok(rolesOf(TOKENS).size > 20);
 });
 
+test("no rule is for any sibling, which makes a browser compute the style of a whole page whenever one row comes", () => {
+  for (const name of [...COMPONENTS, "layers"])
+    assert.not.match(readFileSync(`console/design/${name}.css`, "utf8"), /[+~] *(\*|:(?!is\())/, name);
+});
+
 test("no component names a colour: only tokens do", () => {
-  for (const name of ["elements", "frame", "controls", "states", "data", "decision", "setup", "narrower"]) {
+  for (const name of COMPONENTS) {
     const css = readFileSync(`console/design/${name}.css`, "utf8");
     assert.not.match(css.replace(/@media print \{.*\}/, ""), /#[0-9a-fA-F]{3,8}\b/, name);
   }

@@ -23,6 +23,8 @@ const FLAGS = [
   "--disable-dev-shm-usage",
   "--disable-background-networking",
   "--disable-component-update",
+  // With it, Chromium 156 does not use the code that it has compiled at earlier loads.
+  "--disable-features=BackgroundResourceFetch",
   "--remote-debugging-pipe",
 ];
 

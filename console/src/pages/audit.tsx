@@ -40,6 +40,8 @@ const ORDERS = [
 ] as const;
 const ORDER: Filter = { name: "order", label: "Order", choices: ORDERS, expects: "Choose one of the two orders." };
 
+const TYPES = knownTypes().map((value) => ({ value, word: wordsOf(value) }));
+
 const filters = (rows: readonly Row[], query: FilterValues): readonly Filter[] => {
   const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name ?? actor.id] as const));
   const people = [...namesOf("mem_"), ...namesOf("agt_"), ...namesOf("src_")].filter(({ value }) => !actors.has(value));
@@ -50,7 +52,7 @@ const filters = (rows: readonly Row[], query: FilterValues): readonly Filter[] =
     },
     {
       ...{ name: "type", label: "What", expects: "Choose from the list what was done." },
-      choices: knownTypes().map((value) => ({ value, word: wordsOf(value) })),
+      choices: TYPES,
     },
     timeFilter("When"),
     // The buttons at the end of the bar show the order.

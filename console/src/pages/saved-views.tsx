@@ -65,10 +65,17 @@ type ViewsProps = {
 export const SavedViews = ({ fixed, address, isWrong }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false);
   const tabs = useRef<HTMLElement>(null);
-  // On a narrow window the tabs scroll, and the current one may stand beyond the edge.
+  // On a narrow window the tabs scroll, and the current one may stand beyond the edge. The observer calls as soon as their
+  // places are known; asking for these here would lay out a page that is not complete yet.
   useLayoutEffect(() => {
-    const here = tabs.current?.querySelector<HTMLElement>("[aria-current]");
-    if (tabs.current && here) tabs.current.scrollLeft = here.offsetLeft - tabs.current.offsetLeft;
+    const { current } = tabs;
+    if (current === null) return;
+    const observer = new ResizeObserver(() => {
+      const here = current.querySelector<HTMLElement>("[aria-current]");
+      if (here !== null) current.scrollLeft = here.offsetLeft - current.offsetLeft;
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
   }, [address]);
   const [list = "/"] = address.split("?");
   const isOfList = (it: FixedView): boolean => it.address === list || it.address.startsWith(`${list}?`);
