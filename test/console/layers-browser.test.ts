@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { layerFitsEverywhere } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere } from "../support/browser.ts";
 import type { ConsoleScene } from "../support/console-scene.ts";
+import { focusFault } from "../support/focus.ts";
 import { addMember } from "../support/members.ts";
 import { type Program, until } from "../support/program.ts";
 import { type SceneInBrowser, sceneInBrowser, WHO } from "../support/scene-in-browser.ts";
@@ -144,27 +145,10 @@ const OPENINGS: readonly Opening[] = [
   { name: "a key's end", path: () => "/settings/keys", shows: "ends in", by: { element: button("Revoke") } },
 ];
 
-/** In the page: what is wrong with the element that has the focus; null if nothing is. */
-const FOCUS = `(() => {
-  const it = document.activeElement;
-  if (it === null || it === document.body) return null;
-  const name = it.tagName + " " + (it.getAttribute("aria-label") ?? it.innerText ?? "").trim().slice(0, 40);
-  const { outlineStyle, outlineWidth } = getComputedStyle(it);
-  if (outlineStyle === "none" || parseFloat(outlineWidth) === 0) return name + " shows no focus";
-  const { left, top, width, height } = it.getBoundingClientRect();
-  if (width <= 2 || height <= 2) return null;
-  const y = top + Math.min(height / 2, 20);
-  if (y < 0 || y > innerHeight) return name + " is off the screen at " + Math.round(y);
-  const hit = document.elementFromPoint(Math.min(Math.max(left + width / 2, 1), innerWidth - 1), y);
-  const bar = hit?.closest(".sign, .bar, .foot, .fresh") ?? null;
-  return bar === null || bar.contains(it) ? null : name + " is behind " + bar.className;
-})()`;
 /** Enough to reach every part of the pages that are looked at. */
 const STOPS = 40;
 
 const FEW_STOPS = 8;
-/** What has the focus may be scrolled to a little after the key. */
-const SEEN_MS = 30_000;
 
 type Watched = { readonly shift: number; readonly what: string };
 
@@ -258,12 +242,8 @@ const inBrowser = (binary: string): void => {
       await page.shows(shows);
       for (let stop = 0; stop < STOPS; stop += 1) {
         await page.key("Tab");
-        let fault: string | null = null;
-        const isSeen = async (): Promise<boolean> => {
-          fault = await page.evaluate<string | null>(FOCUS);
-          return fault === null;
-        };
-        await until("the focus is seen", isSeen, SEEN_MS).catch(() => wrong.push(`${path} ${width}: ${fault}`));
+        const fault = await focusFault(page);
+        if (fault !== null) wrong.push(`${path} ${width}: ${fault}`);
       }
     }
     assert.equal(wrong, []);

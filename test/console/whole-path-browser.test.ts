@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { focusFault } from "../support/focus.ts";
 import { keyboardOf } from "../support/keyboard.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -31,12 +32,36 @@ const inBrowser = (binary: string): void => {
     await page.shows(shows);
   };
 
+  const isLayerOpen = (): Promise<boolean> => page.evaluate<boolean>("document.querySelector('dialog[open]') !== null");
+  /** Opens a layer, leaves it by its button, and opens it again from where the focus is then. */
+  const openLayer = async (button: string, leave: string): Promise<void> => {
+    await press(button);
+    await until("the layer is open", isLayerOpen);
+    await press(leave);
+    await until("the layer is closed", async () => !(await isLayerOpen()));
+    assert.match(await focused(), new RegExp(`^${button}`), "the focus returns");
+    assert.is(await focusFault(page), null);
+    await page.key("Enter");
+    await until("the layer is open again", isLayerOpen);
+  };
+  /** The list of all keys opens over everything, and gives the focus back. */
+  const lookAtKeys = async (): Promise<void> => {
+    const before = await focused();
+    await page.write("?");
+    await until("the list of keys is open", isLayerOpen);
+    await page.key("Escape");
+    await until("it is closed", async () => !(await isLayerOpen()));
+    assert.is(await focused(), before, "the focus returns");
+    assert.is(await focusFault(page), null);
+  };
   /** The list takes keys a moment after it is drawn. */
   const openFirst = async (): Promise<void> => {
     await until("a row has the focus", async () => {
       await page.write("j");
       return page.evaluate<boolean>("document.activeElement?.closest('tbody a') !== null");
     });
+    assert.is(await focusFault(page), null);
+    await lookAtKeys();
     await page.key("Enter");
   };
 
@@ -77,7 +102,7 @@ const inBrowser = (binary: string): void => {
     await page.key("Space");
     await page.shows("Only when");
     await fillIn("Only when", "payload.amount > 500.0");
-    await press("Publish the policy…");
+    await openLayer("Publish the policy…", "Go on writing");
     await fillIn("Why", "Large orders are read first.");
     await press("Publish the policy");
     await page.shows("Version 1 is in force");
@@ -115,6 +140,7 @@ const inBrowser = (binary: string): void => {
       return false;
     });
     assert.is(target.arrivals.length, 0);
+    assert.is(await focusFault(page), null);
     await page.key("Enter");
     await page.shows("Approved.");
     await page.shows("Failed");

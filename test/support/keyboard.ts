@@ -1,9 +1,10 @@
 import type { BrowserPage } from "./browser.ts";
+import { focusFault } from "./focus.ts";
 
 /** What is looked for may be ready only later, as a button is that waits for an answer. */
 const LIMIT_MS = 60_000;
 
-/** A page used by its keys alone; a field is found by its label, a button by what it says. */
+/** A page used by its keys alone, on which the focus is seen at each stop; a field is found by its label, a button by what it says. */
 export type Keyboard = {
   /** Replaces the text of the field that has the focus. */
   type(text: string): Promise<unknown>;
@@ -30,6 +31,8 @@ export const keyboardOf = (page: () => BrowserPage): Keyboard => {
     while (Date.now() < end) {
       if ((await focused()).startsWith(name)) return;
       await page().key("Tab");
+      const fault = await focusFault(page());
+      if (fault !== null) throw new Error(fault);
     }
     throw new Error(`Tab does not reach ${name}; the page shows: ${await page().text()}`);
   };
