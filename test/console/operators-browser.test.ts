@@ -15,6 +15,19 @@ const ANA = { email: "ana@shop.example", password: "correct horse battery" };
 /** So many failures in a row open a circuit. */
 const FAILURES = 10;
 
+/** In the page: each figure of the overview that says how much waits, and where it leads. */
+const WAITING = `(() => {
+  const links = [...document.querySelectorAll("main a")].filter((it) => it.checkVisibility());
+  const sums = links.filter((it) => ["Held", "Waiting"].includes(it.closest(".sums") && it.querySelector("span")?.innerText));
+  const bars = links.filter((it) => it.closest(".barlist") && it.innerText.trim() === "shelf.count");
+  const rows = links.filter((it) => it.closest("table") && it.innerText.trim() === "erp-bridge");
+  return [
+    ...sums.map((it) => [it.querySelector("span").innerText, it.getAttribute("href"), it.querySelector("b").innerText]),
+    ...bars.map((it) => ["shelf.count", it.getAttribute("href"), it.closest("li").innerText.trim().split(/\\s+/).at(-1)]),
+    ...rows.map((it) => ["erp-bridge", it.getAttribute("href"), [...it.closest("tr").cells].at(-1).innerText]),
+  ];
+})()`;
+
 const inBrowser = (binary: string): void => {
   let program: Program;
   let page: BrowserPage;
@@ -54,6 +67,13 @@ const inBrowser = (binary: string): void => {
       { name: "stock-count" },
     );
     bundle = asked.body.id ?? asked.body.bundle_id;
+    const policy = { name: "counts", approval: { when: "true", expires_after_s: 3_600 } };
+    const { id: policy_id } = await client.make("/v1/policies", policy);
+    await defineAction(client, "shelf.count", endpoint);
+    const counter = { name: "count-bot", scope: { actions: ["shelf.count"] }, policy_id };
+    const asking = await registerAgent(program.url, client, counter);
+    const held = (await asking.execute("held", { action: "shelf.count", payload: {}, wait_ms: 0 })).body.event_id;
+    await eventIs(held, "held");
     await until("both wait", async () => (await health()).queued === 2);
     await openSignedIn(page, program.url, { who: ANA, path: "/overview" });
     await page.shows("Needs a person");
@@ -103,6 +123,29 @@ const inBrowser = (binary: string): void => {
     await page.hides("It is being sent");
     // The second step waits for its turn, not for a person.
     await page.hides("Held");
+  });
+
+  test("what the overview says is waiting is as much as each list behind it has, while an endpoint and a person are waited for", async () => {
+    await open("/overview");
+    await page.shows("Waiting for approval, by action");
+    const figures = await until("all of them are drawn, and say that something waits", async () => {
+      const found = await page.evaluate<[name: string, href: string, value: string][]>(WAITING);
+      return found.length === 4 && found.every(([, , value]) => /^[1-9]/.test(value)) ? found : null;
+    });
+    for (const [name, href, value] of figures) {
+      // An endpoint's page has no count of a list; what waits for it are the events that it has not got yet.
+      const list =
+        name === "erp-bridge"
+          ? `/events?endpoint_id=${endpoint}&status=queued,retrying,delivering`
+          : href.replace("for=any&", "");
+      const { body } = await client.call("GET", `/v1${list}${list.includes("?") ? "&" : "?"}total=true`);
+      assert.is(Number.parseInt(value, 10), body.total, `${name} ${list}`);
+      await open(href);
+      await page.reads(name === "erp-bridge" ? /2 events wait\./ : new RegExp(`${body.total} match`));
+    }
+    const [badge] = await page.evaluate<string[]>("[document.querySelector('nav.side .count').firstChild.data]");
+    assert.is(badge, String((await client.session("GET", "/v1/approvals?for=me&limit=100")).body.data.length));
+    assert.is(badge, "1");
   });
 
   test("the overview says when the endpoint is probed next", async () => {
