@@ -107,9 +107,25 @@ const inBrowser = (binary: string): void => {
     await page.shows("2 events: the endpoint is disabled.");
     await page.shows("1 event: a step of a bundle is not sent alone.");
     await page.shows("10 events wait for erp-bridge: its circuit is open.");
+    await page.reads(new RegExp(`Begun by ${WHO.email}`));
+    await page.shows("10 events a second at most");
     const mark = await page.evaluate<string>("document.querySelector('main .st use').getAttribute('href')");
     assert.is(mark, "#m-failed");
     assert.equal(await violations(page), []);
+  });
+
+  test("the figure of those that were skipped leads to their reasons, which add up to it", async () => {
+    await page.click("Skipped 3");
+    await until("the reasons are on the screen", () =>
+      page.evaluate<boolean>(
+        "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector(':target').getBoundingClientRect())",
+      ),
+    );
+    const told = await page.evaluate<string>("document.querySelector(':target').innerText");
+    const sum = [...told.matchAll(/^(\d+) events?:/gm)].reduce((all, [, many]) => all + Number(many), 0);
+    assert.is(sum, 3, told);
+    await page.evaluate("history.back(); undefined");
+    await page.shows("Its events");
   });
 
   test("an endpoint's page leads to the events that wait for it, and they are as many as it says", async () => {

@@ -15,7 +15,10 @@ import { filterText } from "./replays.tsx";
 
 type Replay = AnswerOf<"GET /v1/replays/{id}">;
 
-/** `statuses` of the events that a figure counts; none of its list for those that were skipped, which no replay has sent. */
+/** The list that says why events were skipped. */
+const SKIPPED = "skipped";
+
+/** `statuses` of the events that a figure counts; null for those that were skipped, which are told by their reasons. */
 const PARTS = [
   { name: "Delivered", key: "delivered", mark: "delivered", role: "ok", statuses: "delivered" },
   {
@@ -65,7 +68,9 @@ const Became = ({ replay }: { readonly replay: Replay }) => {
         {PARTS.map(({ name, key, mark, role, statuses }) => (
           <Figure
             key={key}
-            href={statuses === null || replay[key] === 0 ? null : eventsOf(replay.id, { status: statuses })}
+            href={
+              replay[key] === 0 ? null : statuses === null ? `#${SKIPPED}` : eventsOf(replay.id, { status: statuses })
+            }
           >
             <span>
               <Mark name={mark} role={role} />
@@ -78,6 +83,20 @@ const Became = ({ replay }: { readonly replay: Replay }) => {
     </>
   );
 };
+
+type NameOf = (id: string | null) => string | null;
+
+/** By what its events were chosen, apart from their state, which is the title. */
+const chosen = ({ source_id, endpoint_id, from, to }: Replay["filter"], nameOf: NameOf) =>
+  [
+    ["Source", source_id === undefined ? "" : (nameOf(source_id) ?? source_id)],
+    ["Endpoint", endpoint_id === undefined ? "" : (nameOf(endpoint_id) ?? endpoint_id)],
+    ["Received from", from === undefined ? "" : <Time at={from} />],
+    ["Received before", to === undefined ? "" : <Time at={to} />],
+  ] as const;
+
+const cancelledText = ({ by, reason }: NonNullable<Replay["cancelled"]>, nameOf: NameOf): string =>
+  `${nameOf(by.id) ?? by.id}${reason === null ? "" : `: ${reason}`}`;
 
 const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: () => void }) => {
   const nameOf = useNames();
@@ -120,8 +139,12 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         <Facts
           rows={[
             ["Events", doneText(replay)],
+            ...chosen(filter, nameOf),
+            ["Begun by", nameOf(replay.by.id) ?? replay.by.id],
             ["Reason", replay.reason ?? ""],
+            ["Pace", `${counted(replay.rate_per_second, "event")} a second at most`],
             ["Ended", replay.ended_at === null ? "" : <Time at={replay.ended_at} />],
+            ["Cancelled by", replay.cancelled === null ? "" : cancelledText(replay.cancelled, nameOf)],
           ]}
         />
       </Section>
@@ -148,7 +171,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
       )}
       {replay.skipped_by.length === 0 ? null : (
         <Section title="Skipped">
-          <ul class="checks">
+          <ul class="checks" id={SKIPPED}>
             {replay.skipped_by.map(({ reason, count: many }) => (
               <li key={reason}>
                 <Mark name="skipped" role="mute" />
