@@ -54,7 +54,14 @@ test("a person logs in, is somebody, and logs out; the session is in a private f
   const who = await ran(["whoami"], envOf());
   assert.match(who.out, /^member +person-\S+ \(owner\)$/m);
   assert.is(JSON.parse((await ran(["whoami", "--json"], envOf())).out).member.role, "owner");
-  assert.is((await ran(["keys", "list"], envOf())).status, 0, "a person administers keys");
+  const unused = await ana.session("POST", "/v1/api-keys", { name: "deploy" });
+  const keys = await ran(["keys", "list"], envOf());
+  assert.is(keys.status, 0, "a person administers keys");
+  assert.match(keys.out, /EXPIRES_AT +LAST_USED_AT$/m);
+  assert.match(keys.out, new RegExp(`^${unused.body.id} +deploy .* - +-$`, "m"), "a key that was not used yet");
+  const members = await ran(["members", "list"], envOf());
+  assert.match(members.out, /STATE +LAST_SIGN_IN_AT$/m);
+  assert.match(members.out, /^mem_\w+ +person-\S+ +owner +active +\d{4}-\d\d-\d\dT\S+Z$/m);
   const { body } = await ana.session("GET", "/v1/auth/sessions");
   const made = body.data.find(({ made_by }: { made_by: string }) => made_by === "command-line");
   assert.match(made.user_agent, "countersign-cli");
