@@ -39,6 +39,33 @@ test("a vote is told with the sum and the words of its person, until those are e
   assert.is(told("VoteCast", vote, about), "approved refund.create, €1,240.00 | VoteCast");
 });
 
+test("a vote is told with the form that its person was shown, and says if the form is kept", () => {
+  const about = {
+    subject: "apr_a",
+    subject_name: "refund.create, 1240.00 EUR",
+    personal: { per_1: "Photos checked." },
+  };
+  const note = (data: object): string =>
+    told("VoteCast", { decision: "approve", ...data }, about).replace(
+      "approved refund.create, €1,240.00 | VoteCast",
+      "",
+    );
+  const form = { id: "pay_1", commitment: "00", size: 3 };
+  const comment = { id: "per_1", commitment: "00", size: 3 };
+  const [kept, seen] = [" The form is kept; an export with payloads has it.", { form: "full", hidden: [] }];
+  assert.is(note({ shown: seen }), ". Every field was shown to them.");
+  assert.is(
+    note({ comment, shown: seen, shown_form: form }),
+    `: “Photos checked.”. Every field was shown to them.${kept}`,
+  );
+  const redacted = (...hidden: readonly string[]) => note({ shown: { form: "redacted", hidden }, shown_form: form });
+  assert.is(redacted("/iban"), `. The field /iban was hidden from them.${kept}`);
+  assert.is(redacted("/a", "/b"), `. 2 fields were hidden from them: /a, /b.${kept}`);
+  assert.is(redacted(""), `. The payload was hidden from them.${kept}`);
+  assert.is(note({ shown: { form: "not stated", hidden: [] } }), ". What was shown to them is not recorded.");
+  assert.is(note({ shown: "?" }), "", "another version may have written it");
+});
+
 test("a change of the account says what it is now", () => {
   const about = { subject: "acc_e", subject_name: "Marlow Outdoor" };
   assert.is(

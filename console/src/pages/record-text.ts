@@ -1,4 +1,5 @@
 import { euro, shortId } from "../../design/format.ts";
+import { shownWords } from "./decision-words.ts";
 import { ledgerOf } from "./record-ledgers.ts";
 import { fieldIn, type NameOf, type Parts, partsOf } from "./record-parts.ts";
 import { sentenceFor } from "./record-sentences.ts";
@@ -44,6 +45,15 @@ const quoted = ({ data, personal }: Entry): string => {
   return "";
 };
 
+/** Which form of the request a vote's person was shown, and whether the form itself is kept. */
+const formNote = ({ type, data }: Entry): string => {
+  const shown = fieldIn(data, "shown");
+  const [form, hidden] = [fieldIn(shown, "form"), fieldIn(shown, "hidden")];
+  if (type !== "VoteCast" || typeof form !== "string" || !Array.isArray(hidden)) return "";
+  const kept = fieldIn(data, "shown_form") === undefined ? "" : " The form is kept; an export with payloads has it.";
+  return `. ${shownWords({ form, hidden: hidden.map(String) })}${kept}`;
+};
+
 const policyNote = (parts: Parts): string => {
   const policy = parts.part("verdict").part("policy");
   const name = policy.named("id");
@@ -55,6 +65,6 @@ export const toldOf = (entry: Entry, nameOf: NameOf): Told => {
   const [before, after] = sentenceFor(entry.type, parts, entry.subject) ?? [`${wordsOf(entry.type)}: `, ""];
   return {
     ...{ before, after, name: subjectName(entry, nameOf) },
-    note: `${entry.type}${policyNote(parts)}${quoted(entry)}`,
+    note: `${entry.type}${policyNote(parts)}${quoted(entry)}${formNote(entry)}`,
   };
 };
