@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { StreamName } from "../stream-name.ts";
 import type { Database, SqlRow } from "./driver.ts";
 
@@ -31,6 +32,9 @@ type NamedRow = SqlRow & NamedEntry;
 const SCAN_PAGE = 1_024;
 
 const RUNS_PAGE = 8;
+
+/** Streams whose ends in the table are remembered. */
+const ENDS_MAX = 10_000;
 
 const KEY_HIGH_BITS = 2 ** 8;
 const CATEGORIES = 2 ** 12;
@@ -75,13 +79,14 @@ const positionsIn = ({ position, others }: RunRow): readonly number[] =>
  */
 export class StreamIndex {
   readonly #version;
-  readonly #head;
-  readonly #indexed;
+  readonly #ends;
   readonly #scan;
   readonly #runs;
   readonly #runAt;
   readonly #hashOf: (stream: StreamName) => number;
   readonly #tail = new Map<string, TailStream>();
+  /** The revision from which on the table has no entry of a stream: streams of the configuration are read on and on. */
+  readonly #endInTable = new LRUCache<string, number>({ max: ENDS_MAX });
   #scannedTo = 0;
   #indexedTo = 0;
   #seenVersion: unknown = null;
@@ -90,9 +95,8 @@ export class StreamIndex {
   /** `only` is a condition of SQL: the tail leaves out what it excludes. */
   constructor(db: Database, { hash = hashOf, only = "TRUE" }: IndexOptions = {}) {
     this.#hashOf = hash;
-    this.#head = db.prepare("SELECT max(position) AS position FROM events");
     this.#version = db.prepare("PRAGMA data_version");
-    this.#indexed = db.prepare("SELECT up_to FROM indexed");
+    this.#ends = db.prepare("SELECT up_to, (SELECT max(position) FROM events) AS head FROM indexed");
     this.#scan = db.prepare(
       `SELECT position, category, key, revision FROM events WHERE position > ? AND position <= ? AND ${only}
        ORDER BY position LIMIT ?`,
@@ -128,14 +132,9 @@ export class StreamIndex {
   refresh(): void {
     const version = this.#version.get()?.data_version;
     if (version === this.#seenVersion) return;
-    this.forgetUpTo(Number(this.#indexed.get()?.up_to));
-    const head = Number(this.#head.get()?.position ?? 0);
-    for (;;) {
-      const rows = this.#scan.all(this.#scannedTo, head, SCAN_PAGE) as NamedRow[];
-      for (const row of rows) this.add(row);
-      if (rows.length < SCAN_PAGE) break;
-    }
-    this.#scannedTo = Math.max(this.#scannedTo, head);
+    const ends = this.#ends.get();
+    this.forgetUpTo(Number(ends?.up_to));
+    this.#scanTo(Number(ends?.head ?? 0));
     this.#seenVersion = version;
   }
 
@@ -154,9 +153,12 @@ export class StreamIndex {
   forgetUpTo(position: number): void {
     if (position <= this.#indexedTo) return;
     this.#indexedTo = position;
+    // The table may have entries of any stream between the two, which this tail never had.
+    if (position > this.#scannedTo) this.#endInTable.clear();
     this.#scannedTo = Math.max(this.#scannedTo, position);
     for (const [name, stream] of this.#tail) {
       if ((stream.entries[0]?.position ?? 0) > position) continue;
+      this.#endInTable.delete(name);
       stream.entries = stream.entries.filter((entry) => entry.position > position);
       if (stream.entries.length === 0) this.#tail.delete(name);
     }
@@ -165,16 +167,19 @@ export class StreamIndex {
   /** Empties the tail after a rollback; the next `refresh` reads it from the events. */
   reset(): void {
     this.#tail.clear();
+    this.#endInTable.clear();
     this.#scannedTo = this.#indexedTo;
     this.#seenVersion = null;
   }
 
   /** The stream's entries from `revision` on, those of erased records included. */
   from(stream: StreamName, revision: number, limit: number): readonly Entry[] {
-    const tail = this.#tail.get(nameOf(stream))?.entries ?? [];
-    const tailFrom = tail[0]?.revision ?? Number.POSITIVE_INFINITY;
+    const name = nameOf(stream);
+    const tail = this.#tail.get(name)?.entries ?? [];
+    const tailFrom = tail[0]?.revision ?? this.#endInTable.get(name) ?? Number.POSITIVE_INFINITY;
     const stored = revision >= tailFrom ? [] : this.#stored(stream, revision, limit);
     const next = Math.max(revision, (stored.at(-1)?.revision ?? -1) + 1);
+    if (revision < tailFrom && stored.length < limit) this.#endInTable.set(name, next);
     // Revisions have no gaps, so an entry's index in the tail follows from its revision.
     const start = Math.max(0, next - tailFrom);
     const later = tail.slice(start, start + limit - stored.length);
@@ -185,6 +190,14 @@ export class StreamIndex {
   newest(stream: StreamName, limit: number): readonly Entry[] {
     const head = this.#tail.get(nameOf(stream))?.entries.at(-1) ?? this.#storedHead(stream);
     return head === null ? [] : this.from(stream, Math.max(0, head.revision + 1 - limit), limit);
+  }
+
+  #scanTo(head: number): void {
+    while (this.#scannedTo < head) {
+      const rows = this.#scan.all(this.#scannedTo, head, SCAN_PAGE) as NamedRow[];
+      for (const row of rows) this.add(row);
+      if (rows.length < SCAN_PAGE) this.#scannedTo = head;
+    }
   }
 
   #tailOf(stream: StreamName): TailStream {

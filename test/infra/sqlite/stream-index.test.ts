@@ -83,6 +83,8 @@ const checkStreams = ({ reader, rowsOf }: Opened): void => {
       present,
     );
     assert.is(reader.last(stream)?.id, present.at(-1));
+    // A reader remembers where the stream ends, and finds what is appended there nevertheless.
+    assert.equal(reader.read(stream, Math.max(0, rows.length - 1), 3), []);
     const middle = rows.length >> 1;
     assert.equal(
       reader.read(stream, middle, 3).map(({ revision }) => revision),
