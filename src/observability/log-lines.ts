@@ -31,7 +31,7 @@ export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
   reserved: (batch) => {
     for (const it of all) it.reserved?.(batch);
   },
-  appended: (ms, outcome) => {
-    for (const it of all) it.appended?.(ms, outcome);
+  appended: (ms, outcome, count) => {
+    for (const it of all) it.appended?.(ms, outcome, count);
   },
 });

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { EventLog, GroupedOutcome } from "../../domain/ports/event-log.ts";
 import type { Observer } from "./observer.ts";
 import type { AppendsReading } from "./readings.ts";
 
@@ -7,28 +7,26 @@ const MS_PER_S = 1_000;
 export type MeasuredLog = { readonly log: EventLog; readonly appends: () => AppendsReading };
 
 type Call = { readonly from: number; readonly appends: number };
-type Outcome = Parameters<Observer["appended"]>[1];
+
+const isAppended = ({ outcome }: GroupedOutcome): boolean => outcome === "appended";
 
 export const measuredLog = (log: EventLog, { appended }: Pick<Observer, "appended">): MeasuredLog => {
   const underWay = new Set<Call>();
 
-  const measured = async <T>(
-    appends: number,
-    run: () => Promise<T>,
-    outcomeOf: (answer: T, index: number) => Outcome,
-  ): Promise<T> => {
+  /** `appendedOf` tells how many of the call's appends are in the log. */
+  const measured = async <T>(appends: number, run: () => Promise<T>, appendedOf: (answer: T) => number): Promise<T> => {
     const call = { from: performance.now(), appends };
-    const report = (of: (index: number) => Outcome): void => {
-      const ms = performance.now() - call.from;
-      for (let index = 0; index < appends; index += 1) appended(ms, of(index));
-    };
     underWay.add(call);
     try {
       const answer = await run();
-      report((index) => outcomeOf(answer, index));
+      const ms = performance.now() - call.from;
+      const done = appendedOf(answer);
+      if (done > 0) appended(ms, "appended", done);
+      // A refused append is counted as a conflict, because another append of its group had one.
+      if (done < appends) appended(ms, "conflict", appends - done);
       return answer;
     } catch (error) {
-      report(() => "failed");
+      appended(performance.now() - call.from, "failed", appends);
       throw error;
     } finally {
       underWay.delete(call);
@@ -42,14 +40,13 @@ export const measuredLog = (log: EventLog, { appended }: Pick<Observer, "appende
         measured(
           1,
           () => log.append(stream, expected, events),
-          ({ outcome }) => outcome,
+          (answer) => (isAppended(answer) ? 1 : 0),
         ),
-      // A refused append is counted as a conflict, because another append of its group had one.
       appendGroup: (appends, onAnswer) =>
         measured(
           appends.length,
           () => log.appendGroup(appends, onAnswer),
-          (answer, index) => (answer[index]?.outcome === "appended" ? "appended" : "conflict"),
+          (answers) => answers.filter(isAppended).length,
         ),
     },
     appends() {

@@ -70,7 +70,7 @@ const counted = (registry: Registry): Counted => {
     attempted: ({ outcome, ms }) => attempts.observe(ms / MS, outcome),
     refused: (problem, whose) => refusals.add(1, problem, whose),
     reserved: (batch) => batches.observe(batch),
-    appended: (ms, outcome) => appends.observe(ms / MS, outcome),
+    appended: (ms, outcome, count) => appends.observeMany(count, ms / MS, outcome),
     grouped: (size) => groups.observe(size),
     traced: (count, outcome) => spans.add(count, outcome),
     witnessAsked: (witness, outcome) => witnessCalls.add(1, witness, outcome),

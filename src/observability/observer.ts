@@ -6,7 +6,8 @@ export type Observer = {
   /** `whose` is "nobody" if the account is not known. */
   refused(problem: string, whose: "account" | "nobody"): void;
   reserved(batch: number): void;
-  appended(ms: number, outcome: "appended" | "conflict" | "failed"): void;
+  /** `count` appends of one call had this outcome. */
+  appended(ms: number, outcome: "appended" | "conflict" | "failed", count: number): void;
 };
 
 export type AnswerReport = {

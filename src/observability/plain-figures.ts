@@ -48,6 +48,8 @@ const register = (registry: Registry, type: "counter" | "histogram", about: Abou
 export type PlainCounter = { add(count: number, ...labelValues: readonly string[]): void };
 export type PlainHistogram = {
   observe(value: number, ...labelValues: readonly string[]): void;
+  /** Observes the same value `count` times. */
+  observeMany(count: number, value: number, ...labelValues: readonly string[]): void;
   /** Begins the series, so that it is shown before its first observation. */
   begin(...labelValues: readonly string[]): void;
 };
@@ -88,13 +90,15 @@ export const plainHistogram = (registry: Registry, about: About, bounds: readonl
     return [...counts, of("sum", sum), of("count", count)];
   };
   register(registry, "histogram", about, () => series.values().flatMap(shown));
+  const observeMany: PlainHistogram["observeMany"] = (count, value, ...labelValues) => {
+    const one = series.of(labelValues.join(BETWEEN));
+    const n = bucketOf(value);
+    one.buckets[n] = (one.buckets[n] ?? 0) + count;
+    one.sum += count * value;
+  };
   return {
-    observe(value, ...labelValues) {
-      const one = series.of(labelValues.join(BETWEEN));
-      const n = bucketOf(value);
-      one.buckets[n] = (one.buckets[n] ?? 0) + 1;
-      one.sum += value;
-    },
+    observeMany,
+    observe: (value, ...labelValues) => observeMany(1, value, ...labelValues),
     begin(...labelValues) {
       series.of(labelValues.join(BETWEEN));
     },

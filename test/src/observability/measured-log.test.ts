@@ -14,7 +14,10 @@ const sample = () => {
 
 const measured = (log = memoryEventLog()) => {
   const told: string[] = [];
-  return { told, ...measuredLog(log, { appended: (ms, outcome) => told.push(ms >= 0 ? outcome : "negative") }) };
+  return {
+    told,
+    ...measuredLog(log, { appended: (ms, outcome, count) => told.push(ms >= 0 ? `${count} ${outcome}` : "negative") }),
+  };
 };
 
 test("each append is reported with its outcome, and everything else is the log's own", async () => {
@@ -22,7 +25,7 @@ test("each append is reported with its outcome, and everything else is the log's
   const { stream, event } = sample();
   assert.is((await log.append(stream, "absent", [event])).outcome, "appended");
   assert.is((await log.append(stream, "absent", [{ ...event, id: "another" }])).outcome, "conflict");
-  assert.equal(told, ["appended", "conflict"]);
+  assert.equal(told, ["1 appended", "1 conflict"]);
   assert.is((await log.read(stream, null, 10)).length, 1);
   assert.equal(appends(), { count: 0, oldestS: 0 });
 });
@@ -37,7 +40,7 @@ test("each append of a group is reported, and one that was refused as a conflict
     answers.map(({ outcome }) => outcome),
     ["appended", "conflict", "refused"],
   );
-  assert.equal(told, ["appended", "conflict", "conflict"]);
+  assert.equal(told, ["1 appended", "2 conflict"]);
   assert.equal(appends(), { count: 0, oldestS: 0 });
 });
 
@@ -48,7 +51,7 @@ test("a failed append is reported, and its error is thrown on", async () => {
   const { log, told, appends } = measured({ ...memoryEventLog(), append: failing });
   const { stream, event } = sample();
   const failed = await log.append(stream, "any", [event]).catch((error: Error) => error.message);
-  assert.equal([failed, told, appends().count], ["the disk is full", ["failed"], 0]);
+  assert.equal([failed, told, appends().count], ["the disk is full", ["1 failed"], 0]);
 });
 
 test("an append without an answer is visible by its age while it waits", async () => {

@@ -36,7 +36,7 @@ test("reports are counted in seconds, by labels with small fixed sets of values"
   meters.attempted({ ...attempt, outcome: "succeeded" });
   meters.attempted({ ...attempt, outcome: "http-5xx" });
   meters.reserved(16);
-  meters.appended(3, "appended");
+  meters.appended(3, "appended", 2);
   meters.grouped(2);
   meters.traced(6, "exported");
   const lines = await linesOf(meters);
@@ -49,7 +49,8 @@ test("reports are counted in seconds, by labels with small fixed sets of values"
   has('countersign_delivery_attempt_duration_seconds_count{outcome="http-5xx"} 1');
   has('countersign_ledger_batch_size_bucket{le="16"} 1');
   has('countersign_log_append_duration_seconds_bucket{le="0.0025",outcome="appended"} 0');
-  has('countersign_log_append_duration_seconds_bucket{le="0.005",outcome="appended"} 1');
+  has('countersign_log_append_duration_seconds_bucket{le="0.005",outcome="appended"} 2');
+  has('countersign_log_append_duration_seconds_sum{outcome="appended"} 0.006');
   has("countersign_log_group_size_sum 2");
   has('countersign_trace_spans_total{outcome="exported"} 6');
   has('countersign_build_info{version="1.2.3",commit="abc"} 1');
@@ -147,7 +148,7 @@ test("every observer gets the reports that it has a method for", () => {
     { reserved: () => told.push("c") },
   );
   all.reserved(1);
-  all.appended(1, "appended");
+  all.appended(1, "appended", 1);
   all.answered({ method: "GET", route: null, status: 200, ms: 1 });
   assert.equal(told, ["a", "c", "b"]);
 });
