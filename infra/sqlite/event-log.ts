@@ -7,7 +7,6 @@ import {
   checkGroupSize,
   checkPage,
   checkRevision,
-  checkSize,
   lengthOf,
 } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
@@ -41,12 +40,12 @@ const eventTexts = (): ((events: readonly NewEvent[]) => EventText[]) => {
     });
 };
 
-/** The limits of sizes count the metadata's JSON, as every engine does. Most appends are so short that no name matters. */
-const counted = (appends: readonly Append<EventText>[]): readonly (readonly EventText[])[] => {
-  const texts = appends.map(({ events }) => events);
+/** Most appends and groups are so short that they are not counted. The limits count metadata as JSON with its names. */
+const checkSizes = (appends: readonly Append<EventText>[]): void => {
   const length = appends.reduce((sum, { events }) => sum + lengthOf(events) + events.length * NAMES_MAX_LENGTH, 0);
-  if (length <= COUNTED_FROM_LENGTH) return texts;
-  return texts.map((events) => events.map((text) => ({ ...text, meta: JSON.stringify(metadataIn(text.meta)) })));
+  if (length <= COUNTED_FROM_LENGTH) return;
+  const withNames = (text: EventText): EventText => ({ ...text, meta: JSON.stringify(metadataIn(text.meta)) });
+  checkGroupSize(appends.map(({ events }) => events.map(withNames)));
 };
 
 const readOnlyAppender: Appender = {
@@ -82,7 +81,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       const name = parseStreamName(stream);
       checkAppend(expected, events);
       const append = { kind: "append", ...name, expected, events: eventTexts()(events) } as const;
-      for (const texts of counted([append])) checkSize(texts);
+      checkSizes([append]);
       const outcome = await appender.submit(append);
       if (outcome.outcome === "erased" || outcome.outcome === "group")
         throw new Error("an append was answered as another operation");
@@ -98,7 +97,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
         const { category = "", key = "" } = names[index] ?? {};
         return { kind: "append", category, key, expected, events: textsOf(events), follows };
       });
-      checkGroupSize(counted(appends));
+      checkSizes(appends);
       const answer = await appender.submit({ kind: "group", appends });
       if (answer.outcome !== "group") throw new Error("a group was answered as another operation");
       for (const [index, append] of appends.entries()) note(append, answer.outcomes[index]);

@@ -24,12 +24,7 @@ export type AttemptSenderDeps = ResponseStoreDeps & {
 
 const withKept = (end: EndAttempt, kept: KeptExchange | null): EndAttempt => {
   if (kept === null) return end;
-  if (end.type === "Succeed") {
-    const { event_id, ...rest } = end.end;
-    return { ...end, end: { event_id, ...rest, kept } };
-  }
-  const { event_id, ...rest } = end.end;
-  return { ...end, end: { event_id, ...rest, kept } };
+  return end.type === "Succeed" ? { ...end, end: { ...end.end, kept } } : { ...end, end: { ...end.end, kept } };
 };
 
 export type SentAttempt = {

@@ -11,7 +11,7 @@ import { suspensionReason } from "../accounts/agent-suspension.ts";
 import { type ApprovalRenewal, approvalRenewal } from "../approvals/approval-renewal.ts";
 import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { toEvents } from "../streams/envelope.ts";
+import { Recorder } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
 import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
 import type { LeasableJob } from "./admission-lease.ts";
@@ -62,6 +62,7 @@ export class Attempts {
   readonly #renewal: ApprovalRenewal;
   readonly #writer: DeliveryWriter;
   readonly #sender: AttemptSender;
+  readonly #recorder: Recorder;
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
@@ -69,6 +70,7 @@ export class Attempts {
     this.#renewal = approvalRenewal(deps);
     this.#writer = new DeliveryWriter(deps);
     this.#sender = new AttemptSender(deps);
+    this.#recorder = new Recorder(deps.randomness);
   }
 
   /** Resolves when the receiver's answer has come, before the outcome is recorded. Rejects with the log's errors. */
@@ -105,7 +107,7 @@ export class Attempts {
     const decision = delivery.decide(startCommand(job, known, this.#deps, start), known);
     if (!decision.ok) return null;
     const state = decision.events.reduce(delivery.evolve, known);
-    const records = toEvents(decision.events, this.#writer.envelope(job.account, job.trace));
+    const records = this.#recorder.toEvents(decision.events, this.#writer.envelope(job.account, job.trace));
     return { job, endpoint, records, state, times };
   }
 

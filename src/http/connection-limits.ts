@@ -46,7 +46,7 @@ export const limitPipelines = (server: Server, max = PIPELINED_MAX): void => {
       return;
     }
     unanswered.set(socket, open);
-    response.once("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    response.on("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
     next(request, response);
   });
 };
