@@ -120,6 +120,18 @@ const diskOf = async (
   return without === null || own === null ? null : { without, with: own, max: pair.diskMax };
 };
 
+/**
+ * After so many events V8 has compiled what is hot. Until then compiling takes up to as much processor time as the
+ * program itself, and a slow machine would need dozens of rounds to get there.
+ */
+const WARM_EVENTS = 6_000;
+
+const fewestEvents = (rounds: readonly Round[]): number =>
+  Math.min(
+    rounds.reduce((sum, { without }) => sum + without.events, 0),
+    rounds.reduce((sum, round) => sum + round.with.events, 0),
+  );
+
 /** Both services run all the time and are measured in turns, so that the machine's other load affects both alike. */
 export const measurePair = async (world: World, pair: Pair, order: TurnsOrder): Promise<PairOutcome> => {
   const { workloads, rounds, seconds, say } = order;
@@ -128,15 +140,21 @@ export const measurePair = async (world: World, pair: Pair, order: TurnsOrder): 
     for (const set of [pair.without, pair.with]) subjects.push(await setUp(world.receiverPort, set));
     const both = subjects as [Subject, Subject];
     const [without, own] = both;
-    const measured = workloads.map((workload) => ({ workload, rounds: [] as Round[] }));
+    const measureAll = async (round: number): Promise<readonly Round[]> => {
+      const outcomes: Round[] = [];
+      for (const workload of workloads)
+        outcomes.push(await measureRound((subject) => workload.measure(world, subject, seconds), both, round));
+      return outcomes;
+    };
+    say(`${pair.name}: warming up`);
     const all: Round[] = [];
-    for (let round = -1; round < rounds; round += 1) {
-      say(round < 0 ? `${pair.name}: warming up` : `round ${round + 1} of ${rounds}`);
-      for (const { workload, rounds: done } of measured) {
-        const outcome = await measureRound((subject) => workload.measure(world, subject, seconds), both, round);
-        all.push(outcome);
-        if (round >= 0) done.push(outcome);
-      }
+    while (fewestEvents(all) < WARM_EVENTS) all.push(...(await measureAll(all.length)));
+    const measured = workloads.map((workload) => ({ workload, rounds: [] as Round[] }));
+    for (let round = 0; round < rounds; round += 1) {
+      say(`round ${round + 1} of ${rounds}`);
+      const outcomes = await measureAll(round);
+      for (const [index, outcome] of outcomes.entries()) measured[index]?.rounds.push(outcome);
+      all.push(...outcomes);
     }
     const [rssWithoutMiB, rssWithMiB] = [(await runtimeOf(without)).rssMiB, (await runtimeOf(own)).rssMiB];
     return {
