@@ -123,23 +123,17 @@ const columnOf = (kind: Kind, value: unknown, words: Words): SqlValue => {
 };
 
 /** True if `textOf` can read the member from its column, so that the JSON need not have it. */
-const isExact = (kind: Kind, value: unknown, column: SqlValue): boolean => {
+const isExact = (kind: Kind, value: unknown, column: SqlValue, words: Words): boolean => {
   if (column === null) return false;
-  if (kind === "word") return comparableText(String(value)) === value;
+  if (kind === "word") return words.wordOf(Number(column)) === value;
   return kind === "text" ? column === value : typeof column === "number";
 };
 
 /** The members that no column has exactly, as JSON; null if there are none. */
-const restOf = (
-  { kinds, subject }: Layout,
-  document: Document,
-  { exact, inexact }: { readonly exact: number; readonly inexact: readonly string[] },
-): string | null => {
+const restOf = ({ kinds, subject }: Layout, document: Document, inexact: readonly string[]): string | null => {
   const isSubjectKnown = subject !== null && document[subject] === subjectOf(document.stream);
-  const names = Object.keys(document);
-  if (names.length === exact + (isSubjectKnown ? 1 : 0)) return null;
   let text = "";
-  for (const name of names) {
+  for (const name of Object.keys(document)) {
     if (kinds.has(name) ? !inexact.includes(name) : isSubjectKnown && name === subject) continue;
     const value = document[name];
     // The text is put together here, as an object of only these members would be one more copy.
@@ -152,15 +146,13 @@ const restOf = (
 export const valuesOf = (layout: Layout, document: Document, words: Words): readonly SqlValue[] => {
   const values: SqlValue[] = [null];
   const inexact: string[] = [];
-  let exact = 0;
   for (const { name, kind } of layout.columns) {
     const value = document[name];
     const column = columnOf(kind, value, words);
     values.push(column);
-    if (isExact(kind, value, column)) exact += 1;
-    else if (value !== undefined) inexact.push(name);
+    if (value !== undefined && !isExact(kind, value, column, words)) inexact.push(name);
   }
-  values[0] = restOf(layout, document, { exact, inexact });
+  values[0] = restOf(layout, document, inexact);
   return values;
 };
 

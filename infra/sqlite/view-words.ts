@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { comparableText } from "../view-schema.ts";
 import type { Database } from "./driver.ts";
 
@@ -18,15 +19,9 @@ export type Words = {
   forget(): void;
 };
 
-/** Words are looked up for each value that is written, where a cache that keeps their order would cost more than it saves. */
-const remember = <K, V>(known: Map<K, V>, key: K, value: V): void => {
-  if (known.size >= REMEMBERED_MAX) known.clear();
-  known.set(key, value);
-};
-
 export const viewWords = (database: Database): Words => {
-  const numbers = new Map<string, number>();
-  const words = new Map<number, string>();
+  const numbers = new LRUCache<string, number>({ max: REMEMBERED_MAX });
+  const words = new LRUCache<number, string>({ max: REMEMBERED_MAX });
   const statementOf = (sql: string) => {
     let prepared: ReturnType<Database["prepare"]> | undefined;
     return () => {
@@ -44,7 +39,7 @@ export const viewWords = (database: Database): Words => {
       if (known !== undefined) return known;
       const word = comparableText(text);
       const number = Number(find().get(word)?.n ?? add().run(word).lastInsertRowid);
-      remember(numbers, text, number);
+      numbers.set(text, number);
       return number;
     },
     wordOf(number) {
@@ -52,7 +47,7 @@ export const viewWords = (database: Database): Words => {
       if (known !== undefined) return known;
       const word = read().get(number)?.word;
       if (word === undefined) throw new Error(`the views have no word ${number}`);
-      remember(words, number, String(word));
+      words.set(number, String(word));
       return String(word);
     },
     forget() {

@@ -52,9 +52,6 @@ const NO_LINK: KeyLink = [0, null];
 
 const linkId = (account: string, key: string): string => `${account} ${key}`;
 
-/** `keys` is null for an event that is no leaf of an account's tree. */
-type KeyedEvent = { readonly event: RecordedEvent; readonly keys: readonly string[] | null };
-
 type Added = { readonly first: number; readonly links: RecordLinks[]; readonly seals: MapSeal[] };
 
 /** Folds one page of the log; nothing is written before `result` is committed. */
@@ -77,10 +74,11 @@ export class PageFold {
   }
 
   async fold(page: readonly RecordedEvent[]): Promise<void> {
-    const keyed = page.map((event): KeyedEvent => ({ event, keys: isRecord(event) ? keysOfRecord(event) : null }));
-    await this.#loadLinks(keyed);
-    for (const { event, keys } of keyed) {
-      if (keys !== null) {
+    const keysOf = new Map(page.filter(isRecord).map((event) => [event, keysOfRecord(event)]));
+    await this.#loadLinks(keysOf);
+    for (const event of page) {
+      const keys = keysOf.get(event);
+      if (keys !== undefined) {
         // Nothing is waited for between the records of one tree, as a page has thousands.
         const tree = this.#trees.get(event.meta.account) ?? (await this.#tree(event.meta.account));
         this.#leaf(event, keys, tree);
@@ -107,11 +105,12 @@ export class PageFold {
   #leaf(event: RecordedEvent, names: readonly string[], tree: GrowingTree): void {
     const known = this.#linksOf(event.meta.account);
     const index = tree.frontier().size;
-    const links = names.map((name): RecordLinks[number] => {
+    const links: RecordLinks[number][] = [];
+    for (const name of names) {
       const link = known.get(name) ?? NO_LINK;
+      links.push([name, link]);
       known.set(name, [link[0] + 1, index]);
-      return [name, link];
-    });
+    }
     this.#add(event, index, links);
     tree.append(this.#hashes.of(event, index, links));
   }
@@ -202,11 +201,10 @@ export class PageFold {
   }
 
   /** Loads the links before this page; those that are not in memory are read at once. */
-  async #loadLinks(keyed: readonly KeyedEvent[]): Promise<void> {
+  async #loadLinks(keysOf: ReadonlyMap<RecordedEvent, readonly string[]>): Promise<void> {
     const missing = new Map<string, Set<string>>();
-    for (const { event, keys } of keyed) {
-      if (keys === null) continue;
-      const { account } = event.meta;
+    for (const [{ meta }, keys] of keysOf) {
+      const { account } = meta;
       const links = this.#linksOf(account);
       for (const key of keys) {
         if (links.has(key)) continue;
