@@ -1,10 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, violations } from "../support/accessibility.ts";
+import { registerAgent } from "../support/agent.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
 import { type Client, signUp } from "../support/client.ts";
 import { type ConsoleScene, consoleScene, HOSTILE } from "../support/console-scene.ts";
 import { addMember, MEMBER_PASSWORD } from "../support/members.ts";
+import { create } from "../support/orders.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -64,10 +66,24 @@ const inBrowser = (binary: string): void => {
     assert.equal([...page.faults(), ...other.faults()], []);
   });
 
-  test("the list says what each agent may do, and what it cost today of its policy's budget", async () => {
+  test("the list says what each agent may do, and what it and all of its policy cost today", async () => {
+    const settled = async (): Promise<number> =>
+      (await client.call("GET", `/v1/policies/${scene.policyId}/ledger`)).body.settled_eur;
+    const before = await settled();
+    const clerk = await registerAgent(program.url, client, { name: "clerk", policy_id: scene.policyId });
+    await clerk.execute("clerk-1", { ...create("clerk"), wait_ms: 0 });
+    const settled_eur = await until("another agent of the policy has spent", async () => {
+      const sum = await settled();
+      return sum > before ? sum : null;
+    });
     await page.open(`${program.url}/agents`);
     await page.shows("every action");
-    await page.shows("€4.00 spent of €1,000,000.00");
+    await page.reads(new RegExp(`€4\\.00 spent all of its policy: €${settled_eur.toFixed(2)} spent`));
+    const [all = "", bar = ""] = await page.evaluate<string[]>(
+      "[document.querySelector('td.budget .sub').innerText, document.querySelector('td.budget rect.done').getAttribute('width')]",
+    );
+    assert.ok(all.includes(`€${settled_eur.toFixed(2)} spent`), all);
+    assert.is(Number.parseFloat(bar), (settled_eur / 1_000_000) * 100);
     const { body } = await client.call("GET", `/v1/agents/${scene.agent.id}`);
     assert.ok(Date.parse(body.key_since) >= Date.parse(body.created_at));
   });

@@ -3,6 +3,8 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { todayQuery } from "./agents-query.ts";
 import { hasNoCost } from "./cost-text.ts";
 import { listHref } from "./figures.tsx";
+import { useBudgets } from "./overview-budgets.tsx";
+import type { Ledger } from "./policy-budget.tsx";
 
 export type Today = {
   readonly spent: number;
@@ -12,11 +14,10 @@ export type Today = {
   readonly refused: number;
   /** The list of the refused ones. */
   readonly refusedHref: string;
-  /** Of the agent's policy, for a day; null without one. */
-  readonly budget: number | null;
+  /** What all agents and sources of its policy have used of the budget; null without a budget. */
+  readonly ledger: Ledger | null;
 };
 
-const MOST = 100;
 type Agent = { readonly id: string; readonly policy_id: string | null };
 
 /** What each agent did since midnight in the account's zone; undefined for one of which it is not known. */
@@ -27,10 +28,7 @@ export const useToday = (): ByAgent | null => {
   const stats = useAnswer<AnswerOf<"GET /v1/stats">>({ key: "agents today", on: { topic: "events", id: null } }, () =>
     call("GET /v1/stats", { query: todayQuery(Date.now()) }),
   );
-  const policies = useAnswer<AnswerOf<"GET /v1/policies">>(
-    { key: "budgets", on: { topic: "policies", id: null } },
-    () => call("GET /v1/policies", { query: { limit: MOST } }),
-  );
+  const policies = useBudgets();
   const { body } = stats;
   if (body === null || policies.body === null)
     return stats.problem === null && policies.problem === null ? null : () => undefined;
@@ -46,7 +44,7 @@ export const useToday = (): ByAgent | null => {
       ...{ spent, reserved, isFree: hasNoCost({ policyId, policy, spent, reserved }) },
       refused: of("blocked", id)?.value ?? 0,
       refusedHref: listHref(of("blocked", id)),
-      budget: policy?.budget_eur_day ?? null,
+      ledger: policy?.ledger ?? null,
     };
   };
 };

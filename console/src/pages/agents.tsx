@@ -1,6 +1,5 @@
 import type { Filter } from "../../design/filter-values.ts";
-import { count, euro } from "../../design/format.ts";
-import { Gauge } from "../../design/gauge.tsx";
+import { count } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Breaking, Time } from "../../design/text.tsx";
@@ -16,6 +15,7 @@ import { AgentTabs } from "./agent-tabs.tsx";
 import { type Today, useToday } from "./agents-today.ts";
 import { spentText } from "./cost-text.ts";
 import { Listing } from "./listing.tsx";
+import { BudgetGauge, budgetWords } from "./policy-budget.tsx";
 import { scopeText } from "./scope.ts";
 
 type Row = AnswerOf<"GET /v1/agents">["data"][number];
@@ -32,18 +32,16 @@ const LastAct = ({ id }: { readonly id: string }) => {
 
 const Cost = ({ today }: { readonly today: Today | undefined }) => {
   if (today === undefined) return <>–</>;
-  const { spent, reserved, isFree, budget } = today;
+  const { spent, reserved, isFree, ledger } = today;
   if (isFree) return <>No cost</>;
-  if (budget === null || budget === 0) return <>{spentText(spent, reserved)}</>;
+  const ofAll = ledger === null ? null : budgetWords(ledger);
+  if (ledger === null || ofAll === null) return <>{spentText(spent, reserved)}</>;
+  // The budget is that of the policy, so the gauge shows what all of its agents and sources have used of it.
   return (
     <>
-      {spentText(spent, reserved)} <span class="quiet">of {euro(budget)}</span>
-      <Gauge
-        parts={[
-          { kind: "done", part: spent / budget },
-          { kind: "held", part: reserved / budget },
-        ]}
-      />
+      {spentText(spent, reserved)}
+      <span class="sub">all of its policy: {ofAll}</span>
+      <BudgetGauge ledger={ledger} />
     </>
   );
 };

@@ -115,7 +115,7 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
       : [
           list("agents"),
           read("GET /v1/stats", { query: todayQuery(now) }),
-          read("GET /v1/policies", { query: { limit: 100 } }),
+          read("GET /v1/policies", { query: BUDGETS_QUERY }),
         ],
   "/agents/{id}": ({ params: { id = "" } }) => [read("GET /v1/agents/{id}", { params: { id } })],
   "/agents/actions/{name}": ({ params: { name = "" } }) => [read("GET /v1/actions/{name}", { params: { name } })],
