@@ -126,7 +126,7 @@ const inBrowser = (binary: string): void => {
     await stored(link);
 
     await other.open(atProgram(link));
-    await other.shows("Join the account");
+    await other.shows("You sign in as");
     await write(other, "password", WHO.password);
     await other.click("Join");
     await other.shows("Nothing waits for a person.");
@@ -172,9 +172,6 @@ const inBrowser = (binary: string): void => {
     await clickInRow("cy@shop.example", "Revoke");
     await page.shows("The invitation of cy@shop.example is revoked.");
     await other.open(atProgram(link));
-    await other.shows("Join the account");
-    await write(other, "password", WHO.password);
-    await other.click("Join");
     await other.shows("This link was used or has expired.");
   });
 
@@ -295,7 +292,12 @@ const inBrowser = (binary: string): void => {
     client = await logIn(program.url, { ...WHO, password: NEW_PASSWORD });
   });
 
-  test("an owner changes the account's name and time zone, by which the console then writes", async () => {
+  test("an owner changes the account's name and time zone, by which the console then writes in each tab", async () => {
+    const tab = await page.tab();
+    await tab.shaped({});
+    await tab.open(`${program.url}/overview`);
+    await tab.shows("Times in UTC");
+    await page.toFront();
     await visit("/settings/account", "Name and time zone");
     await write(page, "name", `Marlow ${HOSTILE}`);
     await write(page, "time_zone", "Mars/Olympus");
@@ -307,6 +309,11 @@ const inBrowser = (binary: string): void => {
     await page.shows("The account is changed.");
     await page.shows("Times in Asia/Tokyo");
     await page.shows(`Marlow ${HOSTILE}`);
+    await tab.toFront();
+    await tab.shows("Times in Asia/Tokyo");
+    await tab.shows(`Marlow ${HOSTILE}`);
+    await tab.close();
+    await page.toFront();
     const { body } = await client.session("GET", "/v1/auth/me");
     assert.equal([body.account.name, body.account.time_zone], [`Marlow ${HOSTILE}`, "Asia/Tokyo"]);
     await client.session("PATCH", "/v1/account", { name: "My account", time_zone: "UTC" });
@@ -356,6 +363,12 @@ const inBrowser = (binary: string): void => {
     await page.shows(`shop ${HOSTILE}`);
     const { body } = await client.call("GET", "/v1/billing/plans");
     assert.is(body.plans.length, 4);
+    const { usage, plan } = (await client.call("GET", "/v1/billing/summary")).body;
+    const { retention_days } = body.plans.find(({ name }: { readonly name: string }) => name === plan);
+    await page.reads(
+      new RegExp(`The plan has ${usage.included.toLocaleString("en")} for the month: [\\d,]+ for each day\\.`),
+    );
+    await page.shows(`are kept for ${retention_days} days after their event has ended.`);
     for (const { price_eur_month } of body.plans) await page.shows(`€${price_eur_month}.00`);
     await page.click("Choose Core", "main");
     await page.shows("Change to Core?");
@@ -380,6 +393,13 @@ const inBrowser = (binary: string): void => {
     );
     assert.equal(enabled, []);
     await other.shows("Events per day");
+  });
+
+  test("privacy says what a person does to erase something, and leads there", async () => {
+    await visit("/settings/privacy", "press “Erase the payload…” below its payload");
+    assert.not.match(await page.text(), /DELETE|\/v1\//);
+    await page.click("Events", "main .narrow");
+    await until("the events are opened", async () => (await page.evaluate("location.pathname")) === "/events");
   });
 
   test("every section fits six widths, in two schemes, and axe finds nothing", async () => {

@@ -1,7 +1,7 @@
 import { Field } from "../../design/field.tsx";
 import { bytes, count } from "../../design/format.ts";
 import { Facts, Id, Section } from "../../design/text.tsx";
-import { type AnswerOf, call, type Me, me } from "../api/api.ts";
+import { type AnswerOf, accountChanged, call, type Me, me } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { SendForm } from "./form.tsx";
 import { Thing } from "./listing.tsx";
@@ -54,9 +54,7 @@ const ChangeAccount = ({ who }: { readonly who: Me }) => {
         send={(fields) =>
           call("PATCH /v1/account", { body: { name: fields.name ?? "", time_zone: fields.time_zone ?? "" } })
         }
-        onDone={(account) => {
-          me.value = { ...who, account };
-        }}
+        onDone={accountChanged}
         done="The account is changed."
       >
         {(faultOf) => (

@@ -28,8 +28,8 @@ const Privacy = () => {
       <Section title="Erase something sooner">
         <div class="stack tight narrow">
           <p>
-            <code>DELETE /v1/events/{"{id}"}/payload</code> erases the payload of one event. Its content is gone for
-            good; the record and its proof stay.
+            An admin erases the payload of one event: open it in <a href="/events">Events</a> and press “Erase the
+            payload…” below its payload. Its content is gone for good; the record and its proof stay.
           </p>
           <p>
             An owner erases all that is kept of a person in <a href="/settings/members">Members</a>.

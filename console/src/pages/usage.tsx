@@ -125,7 +125,9 @@ const Notes = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   );
 };
 
-const Limits = ({ summary: { usage } }: Pick<Figures, "summary">) => {
+const Limits = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
+  const { usage } = summary;
+  const kept = planOf(offered, summary.plan)?.retention_days;
   const rows = [
     ["Events", usage.events, usage.included, "/events"],
     ["Sources", usage.sources, usage.sources_included, "/sources"],
@@ -145,19 +147,30 @@ const Limits = ({ summary: { usage } }: Pick<Figures, "summary">) => {
           </li>
         ))}
       </ul>
+      {kept === undefined ? null : (
+        <p>
+          <a href="/settings/privacy">Payloads</a> are kept for {counted(kept, "day")} after their event has ended.
+        </p>
+      )}
       <p class="meta">{counted(usage.blocked, "refused request")} of this month cost nothing and do not count.</p>
     </Section>
   );
 };
 
-const Days = ({ stats }: { readonly stats: Stats }) => {
+const DAY_MS = 86_400_000;
+
+const Days = ({ stats, summary: { usage, period } }: Pick<Figures, "stats" | "summary">) => {
   const [admitted, blocked] = [daysOf(stats, "admitted"), daysOf(stats, "blocked")];
+  const days = Math.round((Date.parse(period.end) - Date.parse(period.start)) / DAY_MS);
   const lanes = [
     { name: "Admitted", colour: "area", heightPx: 110, values: admitted.map((it) => it.value) },
     { name: "Refused", colour: "c-refuse", heightPx: 34, values: blocked.map((it) => it.value) },
   ] as const;
   return (
     <Section title="Events per day" beside={<span class="meta">Of all sources; refused ones are free</span>}>
+      <p class="soft">
+        The plan has {count(usage.included)} for the month: {count(Math.floor(usage.included / days))} for each day.
+      </p>
       <LanesChart lanes={lanes} labels={admitted.map(({ at }) => bucketLabel(at, stats))} />
     </Section>
   );
@@ -320,9 +333,9 @@ const UsageOf = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => 
         <>
           <Sums summary={summary} offered={offered} stats={stats.body} />
           <div class="third wide">
-            <Days stats={stats.body} />
+            <Days stats={stats.body} summary={summary} />
             <div class="stack">
-              <Limits summary={summary} />
+              <Limits summary={summary} offered={offered} />
               <BySource stats={stats.body} />
             </div>
           </div>
