@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 const LEAST_PX = 120;
 const MOST_PX = 480;
@@ -31,7 +31,13 @@ export const NamesEdge = () => {
   const [px, setPx] = useState(LEAST_PX);
   const headingPx = (): number => edge.current?.parentElement?.offsetWidth ?? LEAST_PX;
   const measure = (): void => setPx(headingPx());
-  useLayoutEffect(measure, [chosenPx.value]);
+  useEffect(() => {
+    const heading = edge.current?.parentElement ?? null;
+    if (heading === null) return;
+    const observer = new ResizeObserver(measure);
+    observer.observe(heading);
+    return () => observer.disconnect();
+  }, []);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = widthBy(event.key, headingPx());
     if (next === null) return;
@@ -63,7 +69,6 @@ export const NamesEdge = () => {
       aria-valuemax={MOST_PX}
       aria-valuetext={`${px} pixels`}
       tabIndex={0}
-      onFocus={measure}
       {...{ onKeyDown, onPointerDown, onPointerMove }}
     />
   );
