@@ -23,7 +23,7 @@ export const WholeLists = createContext(false);
 
 /** Rows drawn at once beyond those that fill the screen, as many a row is lower than the highest. */
 const LOW_ROWS = 4;
-const ROWS_A_TURN = 5;
+const ROWS_A_TURN = 30;
 /** Rows come after so long even if the browser always has something else to do, or cannot tell that it has nothing. */
 const TURN_MS = 100;
 
@@ -36,7 +36,7 @@ const whenIdle = (run: () => void): (() => void) => {
   return () => cancelIdleCallback(turn);
 };
 
-/** How many of `count` rows are drawn by now: those on the screen at once, and a few more whenever nothing else is to be done. */
+/** How many of `count` rows are drawn by now: those on the screen at once, and more whenever nothing else is to be done. */
 const useGrowing = (count: number, rowPx: number): number => {
   const isWhole = useContext(WholeLists);
   const [drawn, setDrawn] = useState(() => (isWhole ? count : Math.ceil(innerHeight / rowPx) + LOW_ROWS));
