@@ -51,7 +51,12 @@ const records = ({ query }: Opened): readonly FirstRead[] => [
 const approvals = ({ params: { id }, query }: Opened): readonly FirstRead[] => {
   return [
     read("GET /v1/approvals", { query: { ...queueQuery(query), limit: 50 } }),
-    ...(id === undefined ? [] : [read("GET /v1/approvals/{id}", { params: { id } })]),
+    ...(id === undefined
+      ? []
+      : [
+          read("GET /v1/approvals/{id}", { params: { id } }),
+          read("GET /v1/approvals/{id}/context", { params: { id } }),
+        ]),
     read("GET /v1/approvals", { query: { for: "all", limit: 100 } }),
     read("GET /v1/approvals", { query: { for: "decided", limit: 100 } }),
   ];
