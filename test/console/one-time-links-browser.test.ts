@@ -11,6 +11,17 @@ const test = suite("pages for one-time links in a browser");
 const PASSWORD = "correct horse battery";
 const LINK = /once: http:\/\/\S+\/start(#\S+)/;
 
+const FIRST_READ_FAILS = `(() => {
+  const ask = globalThis.fetch.bind(globalThis);
+  let isFirst = true;
+  globalThis.fetch = async (...given) => {
+    const fails = isFirst && String(given[0].url ?? given[0]).includes("/invitations/read");
+    isFirst &&= !fails;
+    if (fails) throw new TypeError("Failed to fetch");
+    return ask(...given);
+  };
+})()`;
+
 const inBrowser = (binary: string): void => {
   test("the first owner starts, invites a person who joins, and both are in the console; nothing of it leaks", async () => {
     const [program, page] = await Promise.all([startProgram({ SIGNUP: "closed" }), openBrowser(binary)]);
@@ -60,8 +71,11 @@ const inBrowser = (binary: string): void => {
       await write("password", PASSWORD);
       await page.click("Join");
       await page.shows("Approver");
+      await page.early(FIRST_READ_FAILS);
       await page.open("about:blank");
       await page.open(`${program.url}${pathname}${hash}`);
+      await page.shows("The invitation could not be loaded.");
+      await page.click("Try now");
       await page.shows("This link was used or has expired.");
       assert.equal(page.faults(), []);
       assert.equal(

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
+import { LoadError } from "../../design/placeholders.tsx";
 import { Facts, Note } from "../../design/text.tsx";
 import { type AnswerOf, announce, type CallName, call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
@@ -78,16 +79,24 @@ const Fault = ({ text }: { readonly text: string }) => (
 const InvitationLink = (props: LinkProps) => {
   const [answer, setAnswer] = useState<Answered<Invitation> | null>(null);
   const { token } = props;
-  useEffect(() => {
-    void call("POST /v1/auth/invitations/read", { body: { token } }).then(setAnswer);
-  }, [token]);
+  const read = (): void => void call("POST /v1/auth/invitations/read", { body: { token } }).then(setAnswer);
+  useEffect(read, [token]);
   if (answer?.ok === true)
     return (
       <LinkForm {...props}>
         <Offer {...answer.body} />
       </LinkForm>
     );
-  return <Gate title={LINKS["/join"].title}>{answer === null ? null : <Fault text={answer.problem.detail} />}</Gate>;
+  return (
+    <Gate title={LINKS["/join"].title}>
+      {answer === null ? null : answer.problem.status === 404 ? (
+        <Fault text={answer.problem.detail} />
+      ) : (
+        // The link has left the address, so that loading the page once more would find none.
+        <LoadError what="The invitation" failure={answer.problem} since={null} onRetry={read} />
+      )}
+    </Gate>
+  );
 };
 
 /** First start, invitation and reset: a one-time link leads here. */
