@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { whenSized } from "./use-width.ts";
 
 const LEAST_PX = 120;
 const MOST_PX = 480;
@@ -30,13 +31,9 @@ export const NamesEdge = () => {
   const gripPx = useRef(0);
   const [px, setPx] = useState(LEAST_PX);
   const headingPx = (): number => edge.current?.parentElement?.offsetWidth ?? LEAST_PX;
-  const measure = (): void => setPx(headingPx());
   useEffect(() => {
     const heading = edge.current?.parentElement ?? null;
-    if (heading === null) return;
-    const observer = new ResizeObserver(measure);
-    observer.observe(heading);
-    return () => observer.disconnect();
+    return heading === null ? undefined : whenSized(heading, () => setPx(headingPx()));
   }, []);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = widthBy(event.key, headingPx());

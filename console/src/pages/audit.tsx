@@ -23,13 +23,13 @@ import type { ExportColumn } from "./export-text.ts";
 import { WrongFilter } from "./listing.tsx";
 import { ProofPanel } from "./proof-panel.tsx";
 import { timeFilter } from "./ranges.ts";
+import type { NameOf } from "./record-parts.ts";
 import { knownTypes } from "./record-sentences.ts";
 import { toldOf, wordsOf } from "./record-text.ts";
 import { SavedViews } from "./saved-views.tsx";
 import { WithRight } from "./with-right.tsx";
 
 type Row = AnswerOf<"GET /v1/audit">["data"][number];
-type NameOf = (id: string | null) => string | null;
 
 /** An address of the API calls the search by its own name. */
 const FILTER_NAMES = ["q", "type", "actor", "range", "from", "to", "order"];

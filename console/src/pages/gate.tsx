@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ProofMark } from "../../design/mark.tsx";
+import { Note } from "../../design/text.tsx";
 import { Brand } from "../shell/brand.tsx";
 
 const EXAMPLE = [
@@ -9,6 +10,13 @@ const EXAMPLE = [
   ["48,212", "14:08:29", "Countersign", "delivered it, once", "sealed"],
   ["48,220", "14:08:29", "Countersign", "settled €1,240.00", "recorded"],
 ] as const;
+
+/** What is wrong, in or in place of a form for those who are not signed in. */
+export const Fault = ({ text }: { readonly text: string }) => (
+  <Note role="fail" mark="failed" isAlert>
+    <p>{text}</p>
+  </Note>
+);
 
 /** The page around a form for those who are not signed in. */
 export const Gate = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (

@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
-import { Facts, Note } from "../../design/text.tsx";
+import { Facts } from "../../design/text.tsx";
 import { type AnswerOf, announce, type CallName, call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
 import { HOME } from "../shell/addresses.ts";
-import { Gate } from "./gate.tsx";
+import { Fault, Gate } from "./gate.tsx";
 import { RIGHTS, roleWord } from "./settings-text.ts";
 
 const PASSWORD_HINT = "At least 10 characters. Several words are easier to remember than one.";
@@ -67,12 +67,6 @@ const Offer = ({ account_name, role, email, invited_by }: Invitation) => (
       ["You sign in as", email],
     ]}
   />
-);
-
-const Fault = ({ text }: { readonly text: string }) => (
-  <Note role="fail" mark="failed" isAlert>
-    <p>{text}</p>
-  </Note>
 );
 
 /** An invitation says what it offers before anything is asked for. */

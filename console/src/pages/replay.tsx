@@ -10,6 +10,7 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Thing } from "./listing.tsx";
+import type { NameOf } from "./record-parts.ts";
 import { doneText, namedWaits, replayState, replayText, skippedText, waitingText } from "./replay-text.ts";
 import { filterText } from "./replays.tsx";
 
@@ -83,8 +84,6 @@ const Became = ({ replay }: { readonly replay: Replay }) => {
     </>
   );
 };
-
-type NameOf = (id: string | null) => string | null;
 
 /** By what its events were chosen, apart from their state, which is the title. */
 const chosen = ({ source_id, endpoint_id, from, to }: Replay["filter"], nameOf: NameOf) =>

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
 import { toast } from "../../design/toast.tsx";
+import { whenSized } from "../../design/use-width.ts";
 import { me } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { changePreferences, preferences } from "../shell/preferences.ts";
@@ -65,17 +66,14 @@ type ViewsProps = {
 export const SavedViews = ({ fixed, address, isWrong }: ViewsProps) => {
   const [isSaving, setSaving] = useState(false);
   const tabs = useRef<HTMLElement>(null);
-  // On a narrow window the tabs scroll, and the current one may stand beyond the edge. The observer calls as soon as their
-  // places are known; asking for these here would lay out a page that is not complete yet.
+  // On a narrow window the tabs scroll, and the current one may stand beyond the edge.
   useLayoutEffect(() => {
     const { current } = tabs;
     if (current === null) return;
-    const observer = new ResizeObserver(() => {
+    return whenSized(current, () => {
       const here = current.querySelector<HTMLElement>("[aria-current]");
       if (here !== null) current.scrollLeft = here.offsetLeft - current.offsetLeft;
     });
-    observer.observe(current);
-    return () => observer.disconnect();
   }, [address]);
   const [list = "/"] = address.split("?");
   const isOfList = (it: FixedView): boolean => it.address === list || it.address.startsWith(`${list}?`);

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
-import { Note } from "../../design/text.tsx";
 import { announce, call, type Me } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
-import { Gate } from "./gate.tsx";
+import { Fault, Gate } from "./gate.tsx";
 
 type FormProps = {
   /** Set while someone else's tab or an ended session asks for the same member. */
@@ -28,11 +27,7 @@ export const SignInForm = ({ email, onSignedIn }: FormProps) => {
   };
   return (
     <form class="form" aria-label="Sign in" onSubmit={(event) => void onSubmit(event)}>
-      {problem === null ? null : (
-        <Note role="fail" mark="failed" isAlert>
-          <p>{problem.detail}</p>
-        </Note>
-      )}
+      {problem === null ? null : <Fault text={problem.detail} />}
       <Field
         label="E-mail"
         name="email"
@@ -68,11 +63,7 @@ const SignUpForm = ({ onSignedIn }: Pick<FormProps, "onSignedIn">) => {
   };
   return (
     <form class="form" aria-label="Create an account" onSubmit={(event) => void onSubmit(event)}>
-      {fault === null ? null : (
-        <Note role="fail" mark="failed" isAlert>
-          <p>{fault}</p>
-        </Note>
-      )}
+      {fault === null ? null : <Fault text={fault} />}
       <Field label="E-mail" name="email" type="email" autocomplete="username" required />
       <Field label="Name of the account" name="account_name" autocomplete="organization" maxLength={100} />
       <Field label="Password" name="password" type="password" autocomplete="new-password" minLength={10} required />

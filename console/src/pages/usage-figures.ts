@@ -22,6 +22,10 @@ export const expectedEvents = (
   return { least: at(Math.min(...counts)), most: at(Math.max(...counts)) };
 };
 
+/** How many of the events that a period includes there are for each of its days. */
+export const includedADay = (included: number, { start, end }: { readonly start: string; readonly end: string }) =>
+  Math.floor(included / Math.round((Date.parse(end) - Date.parse(start)) / DAY_MS));
+
 type Block = { readonly events: number; readonly price_eur: number };
 
 /** What the events beyond those that are included cost, in begun blocks. */

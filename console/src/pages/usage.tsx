@@ -16,7 +16,7 @@ import { Bar } from "./figures.tsx";
 import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
 import { Thing } from "./listing.tsx";
 import { roleWord } from "./settings-text.ts";
-import { added, expectedEvents, overageEur } from "./usage-figures.ts";
+import { added, expectedEvents, includedADay, overageEur } from "./usage-figures.ts";
 
 type Summary = AnswerOf<"GET /v1/billing/summary">;
 type Offered = AnswerOf<"GET /v1/billing/plans">;
@@ -157,11 +157,8 @@ const Limits = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   );
 };
 
-const DAY_MS = 86_400_000;
-
 const Days = ({ stats, summary: { usage, period } }: Pick<Figures, "stats" | "summary">) => {
   const [admitted, blocked] = [daysOf(stats, "admitted"), daysOf(stats, "blocked")];
-  const days = Math.round((Date.parse(period.end) - Date.parse(period.start)) / DAY_MS);
   const lanes = [
     { name: "Admitted", colour: "area", heightPx: 110, values: admitted.map((it) => it.value) },
     { name: "Refused", colour: "c-refuse", heightPx: 34, values: blocked.map((it) => it.value) },
@@ -169,7 +166,7 @@ const Days = ({ stats, summary: { usage, period } }: Pick<Figures, "stats" | "su
   return (
     <Section title="Events per day" beside={<span class="meta">Of all sources; refused ones are free</span>}>
       <p class="soft">
-        The plan has {count(usage.included)} for the month: {count(Math.floor(usage.included / days))} for each day.
+        The plan has {count(usage.included)} for the month: {count(includedADay(usage.included, period))} for each day.
       </p>
       <LanesChart lanes={lanes} labels={admitted.map(({ at }) => bucketLabel(at, stats))} />
     </Section>
