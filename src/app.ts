@@ -52,7 +52,7 @@ export type AppDeps = {
   readonly routes: readonly Route[];
   readonly authenticate: Authenticate;
   readonly log: EventLog;
-  readonly progress: Pick<ViewProgress, "waitFor">;
+  readonly progress: Pick<ViewProgress, "waitFor" | "lowest">;
   readonly positions: PositionText;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -1,4 +1,4 @@
-import { earlyReads } from "./api/early-reads.ts";
+import { earlyReads } from "./api/page-reads.ts";
 import { hasRight } from "./api/roles.ts";
 import { HOME, placeOfUrl } from "./shell/addresses.ts";
 import { firstReads } from "./shell/first-reads.ts";

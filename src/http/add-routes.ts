@@ -30,7 +30,7 @@ import { traceOf } from "./traceparent.ts";
 export type AddRoutesDeps = {
   readonly authenticate: Authenticate;
   readonly idempotency: Idempotency;
-  readonly progress: Pick<ViewProgress, "waitFor">;
+  readonly progress: Pick<ViewProgress, "waitFor" | "lowest">;
   readonly positions: PositionText;
   readonly head: EventLog["head"];
   readonly rate: WindowCounter;
@@ -273,12 +273,23 @@ const waitFor = async (
   return reads === undefined || (await progress.waitFor(reads, position, leftMs)) ? null : BEHIND;
 };
 
+/** With it as `after`, `GET /v1/stream` says everything that an answer to this read may not show. */
+const VIEW_POSITION = "countersign-view-position";
+
+/** Called before the read begins, because the views go on meanwhile. */
+const sayViewPosition = (request: FastifyRequest, reply: FastifyReply, { progress, positions }: AddRoutesDeps) => {
+  if (request.method !== "GET" || request.principal === null) return;
+  const lowest = progress.lowest();
+  if (lowest !== null) reply.header(VIEW_POSITION, positions.of(lowest));
+};
+
 const respond =
   (route: Route, closing: AbortSignal, deps: AddRoutesDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
     const lost = await credentialProblem(route, request, deps);
     if (lost !== null) return sendProblem(request, reply, lost);
     const behind = await waitFor(route, request, deps);
     if (behind !== null) return sendProblem(request, reply, behind);
+    sayViewPosition(request, reply, deps);
     const left = route.waits === true ? untilLeft(reply, closing) : null;
     try {
       const called = { route, request, closing: left?.signal ?? closing };

@@ -74,7 +74,10 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   // Every read accepts `after`: if it uses no view, it reads streams, which show each append at once.
   const isRead = route.method === "GET" && route.who !== "anyone";
-  const query = { ...route.query, ...defined({ after: isRead || route.reads !== undefined ? AFTER : undefined }) };
+  const query = {
+    ...route.query,
+    ...defined({ after: isRead || route.reads !== undefined ? (route.query?.after ?? AFTER) : undefined }),
+  };
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,

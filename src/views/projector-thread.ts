@@ -175,6 +175,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
     healthy: () => thread !== null && performance.now() - lastBeat < SILENCE_MAX_MS,
     progress: async () => progress,
     onProgress: board.onReached,
+    lowest: board.lowest,
     waitFor: board.waitFor,
     unsealed: asking.ask,
     async stop() {

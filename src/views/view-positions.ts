@@ -5,12 +5,23 @@ export type ViewPosition = { readonly view: string; readonly position: Position 
 export type ViewPositions = {
   record(reached: readonly ViewPosition[]): void;
   all(): readonly ViewPosition[];
+  /** The position that every view has reached; null while one has reached none. */
+  lowest(): Position | null;
   onReached(listener: (reached: readonly ViewPosition[]) => void): () => void;
   /** False if one of the views has not reached `position` in time. Throws for the name of an unknown view. */
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
 };
 
 type Waiter = { readonly isReached: () => boolean; readonly resolve: (isReached: boolean) => void };
+
+export const lowestOf = (reached: Iterable<Position | null>): Position | null => {
+  let lowest: Position | null = null;
+  for (const position of reached) {
+    if (position === null) return null;
+    if (lowest === null || position < lowest) lowest = position;
+  }
+  return lowest;
+};
 
 /** `hurry` is called while a position is waited for that is not reached. */
 export const viewPositions = (views: readonly string[], hurry: () => void = () => undefined): ViewPositions => {
@@ -32,6 +43,7 @@ export const viewPositions = (views: readonly string[], hurry: () => void = () =
       for (const { listener } of [...listeners]) listener(reached);
     },
     all: () => [...positions].map(([view, position]) => ({ view, position })),
+    lowest: () => lowestOf(positions.values()),
     onReached(listener) {
       const entry = { listener };
       listeners.add(entry);

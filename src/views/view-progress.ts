@@ -12,6 +12,8 @@ export type ViewProgress = {
   /** Where the views are, at most about a second ago, or since when nothing was appended; after a failure, what was last known. */
   progress(): Promise<readonly ViewLag[]>;
   onProgress(listener: (reached: readonly ViewPosition[]) => void): () => void;
+  /** What all views show by now, or more; null while that is unknown. */
+  lowest(): Position | null;
   waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -84,6 +86,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
     healthy: () => performance.now() - lastBeat < SILENCE_MAX_MS,
     progress: async () => progress,
     onProgress: board.onReached,
+    lowest: board.lowest,
     waitFor: board.waitFor,
     hurry: () => following.hurry(),
     async stop() {

@@ -4,7 +4,7 @@ import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { withTimeout } from "../../infra/with-timeout.ts";
 import { hasRecord } from "../following/log-cursor.ts";
 import { type EventsBetween, lagsOf, unknownLags, type ViewLag } from "./view-lag.ts";
-import type { ViewPosition } from "./view-positions.ts";
+import { lowestOf, type ViewPosition } from "./view-positions.ts";
 import { BEAT_MS, type ViewProgress } from "./view-progress.ts";
 
 export type WatchedViewsOptions = {
@@ -55,6 +55,7 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
       return withTimeout(MEASURE_MS, "the views cannot be measured", measuring).catch(() => latest);
     },
     onProgress: () => () => undefined,
+    lowest: () => lowestOf(latest.map(({ position }) => position)),
     async waitFor(wanted, position, timeoutMs) {
       const end = performance.now() + timeoutMs;
       for (;;) {

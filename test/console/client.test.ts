@@ -17,6 +17,7 @@ import {
   withRow,
   withWaiting,
 } from "../../console/src/api/list.ts";
+import { ReadPositions } from "../../console/src/api/read-positions.ts";
 import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
 import { costText, definitionOf, labelLines, undoText } from "../../console/src/pages/action-definition.ts";
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
@@ -140,12 +141,15 @@ test("an answer that was asked for early is taken once, and only if it is this m
     "/v1/nobody": () => new Response("nobody"),
     "/v1/refused": () => problem(401, "unauthenticated"),
   };
-  const early = new EarlyReads(async (address) => {
-    asked.push(String(address));
-    const answer = answers[String(address)];
-    if (answer === undefined) throw new Error("not connected");
-    return answer();
-  });
+  const early = new EarlyReads(
+    async (address) => {
+      asked.push(String(address));
+      const answer = answers[String(address)];
+      if (answer === undefined) throw new Error("not connected");
+      return answer();
+    },
+    () => 0,
+  );
   for (const address of [...Object.keys(answers), "/v1/lost", "/v1/ours"]) early.begin(address)?.catch(() => undefined);
   assert.is(asked.length, 5, "each once");
   const again = Array.from({ length: 5 }, () => new Response("again"));
@@ -162,7 +166,10 @@ test("an answer that was asked for early is taken once, and only if it is this m
 });
 
 test("an early answer is not taken after one's own change, nor on another page", async () => {
-  const early = new EarlyReads(async () => new Response("old", { headers: { "countersign-member": "mem_a" } }));
+  const early = new EarlyReads(
+    async () => new Response("old", { headers: { "countersign-member": "mem_a" } }),
+    () => 0,
+  );
   void early.begin("/v1/a");
   const { calls } = callsWith([written("7"), new Response("new")], undefined, (address) => early.take(address));
   await calls.send("POST", "/v1/agents", {});
@@ -170,6 +177,94 @@ test("an early answer is not taken after one's own change, nor on another page",
   early.end();
   assert.is(early.take("/v1/a"), null);
   assert.is(early.begin("/v1/a"), null);
+});
+
+test("an early answer is not taken once something has changed, of which its taker would not hear", async () => {
+  let heard = 0;
+  const early = new EarlyReads(
+    async () => new Response("old"),
+    () => heard,
+  );
+  void early.begin("/v1/a");
+  heard += 1;
+  assert.is(early.take("/v1/a"), null);
+});
+
+/** Reads whose answers come when the test says so. */
+const readsWith = () => {
+  const waiting = new Map<string, (position: string | null, status?: number) => void>();
+  const reads = new ReadPositions(
+    (address) =>
+      new Promise((resolve) => {
+        const member = { "countersign-member": "mem_a" };
+        waiting.set(String(address), (position, status = 200) =>
+          resolve(
+            new Response("", {
+              status,
+              headers: position === null ? member : { ...member, "countersign-view-position": position },
+            }),
+          ),
+        );
+      }),
+  );
+  const answer = async (address: string, position: string | null, status?: number): Promise<void> => {
+    waiting.get(address)?.(position, status);
+    await new Promise(setImmediate);
+  };
+  return { reads, answer };
+};
+const NEVER = new Promise(() => undefined);
+
+test("the stream begins at the lowest position that the reads of a page were answered with, once none is under way", async () => {
+  const { reads, answer } = readsWith();
+  for (const address of ["/v1/a", "/v1/b", "/v1/c", "/v1/d"]) void reads.fetch(address);
+  let begins: string | null | undefined;
+  void reads.lowest(NEVER).then((position) => {
+    begins = position;
+  });
+  await answer("/v1/b", "log-0007");
+  await answer("/v1/c", "log-0009");
+  await answer("/v1/d", "log-0006", 404);
+  assert.is(begins, undefined);
+  await answer("/v1/a", "log-0008");
+  assert.is(begins, "log-0006");
+});
+
+test("where the position of a read is unknown, or the read takes too long, everything is read anew", async () => {
+  for (const [position, status] of [
+    [null, 200],
+    ["log-0007", 503],
+  ] as const) {
+    const { reads, answer } = readsWith();
+    for (const address of ["/v1/a", "/v1/b"]) void reads.fetch(address);
+    await answer("/v1/a", "log-0008");
+    await answer("/v1/b", position, status);
+    assert.is(await reads.lowest(NEVER), null);
+  }
+  const { reads, answer } = readsWith();
+  for (const address of ["/v1/a", "/v1/b"]) void reads.fetch(address);
+  await answer("/v1/a", "log-0008");
+  assert.is(await reads.lowest(Promise.resolve()), null);
+  assert.is(await readsWith().reads.lowest(NEVER), null, "nothing was read");
+});
+
+test("what a visitor reads as well tells nothing of an account's views", async () => {
+  const reads = new ReadPositions(async (address) =>
+    String(address) === "/v1/open"
+      ? new Response("")
+      : new Response("", { headers: { "countersign-member": "mem_a", "countersign-view-position": "log-0008" } }),
+  );
+  for (const address of ["/v1/open", "/v1/a"]) await reads.fetch(address);
+  assert.is(await reads.lowest(NEVER), "log-0008");
+});
+
+test("a change is no read", async () => {
+  const { reads, answer } = readsWith();
+  void reads.fetch("/v1/a");
+  void reads.fetch("/v1/b", { method: "POST" });
+  await answer("/v1/a", "log-0008");
+  await answer("/v1/b", "log-0001");
+  assert.is(await reads.lowest(NEVER), "log-0008");
 });
 
 test("a read after one's own write waits for the view, and says so meanwhile", async () => {

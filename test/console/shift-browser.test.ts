@@ -104,6 +104,34 @@ const LISTEN = `(() => {
   };
 })()`;
 
+/** In the page: counts what is asked for, and how often the page has looked for news since the stream began. */
+const COUNT = `(() => {
+  const counted = { asked: {}, streams: [], looks: 0 };
+  globalThis.counted = counted;
+  const every = globalThis.setInterval.bind(globalThis);
+  globalThis.setInterval = (run, ms, ...given) => every(() => {
+    if (ms === 1_000 && counted.streams.some(({ isOpen }) => isOpen)) counted.looks += 1;
+    run();
+  }, ms, ...given);
+  const Stream = globalThis.EventSource;
+  globalThis.EventSource = class extends Stream {
+    constructor(address) {
+      super(address);
+      const stream = { address, isOpen: false };
+      counted.streams.push(stream);
+      this.addEventListener("open", () => { stream.isOpen = true; });
+    }
+  };
+  const ask = globalThis.fetch.bind(globalThis);
+  globalThis.fetch = (...given) => {
+    const address = String(given[0].url ?? given[0]);
+    counted.asked[address] = (counted.asked[address] ?? 0) + 1;
+    return ask(...given);
+  };
+})()`;
+/** More than all that looks once a second on a page, so that each has looked. */
+const LOOKS_OF_ALL = 40;
+
 /** In the page: everything fails but what the frame needs. */
 const FAILING = `(() => {
   const ask = globalThis.fetch.bind(globalThis);
@@ -168,6 +196,36 @@ const inBrowser = (binary: string): void => {
         ),
       ).catch(async () => assert.equal([name, await tab.evaluate("[...heard.unused]")], [name, []]));
       assert.equal(await tab.evaluate("heard.twice"), [], name);
+    }
+    await tab.close();
+  });
+
+  test("what was read as the page was opened is not read again when the stream begins: it tells what came since", async () => {
+    // The stream is held by one tab, and shall be by the new one.
+    await page.open("about:blank");
+    const tab = await page.tab();
+    await tab.shaped({});
+    await tab.early(COUNT);
+    for (const path of [
+      "/overview",
+      "/events",
+      "/approvals",
+      `/endpoints/${scene.endpointId}`,
+      "/usage",
+      "/policies",
+    ]) {
+      await tab.open(program.url + path);
+      await until(`${path} has looked for news`, () => tab.evaluate<boolean>(`counted.looks >= ${LOOKS_OF_ALL}`));
+      const { asked, streams } = await tab.evaluate<{
+        readonly asked: Readonly<Record<string, number>>;
+        readonly streams: readonly { readonly address: string }[];
+      }>("counted");
+      assert.match(streams[0]?.address ?? "", /^\/v1\/stream\?after=.+/, path);
+      assert.equal(
+        Object.entries(asked).filter(([, count]) => count > 1),
+        [],
+        path,
+      );
     }
     await tab.close();
   });

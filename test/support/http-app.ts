@@ -65,7 +65,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     routes,
     authenticate: async ({ kind, token }) => PRINCIPALS.get(`${kind} ${token}`) ?? null,
     log: memoryEventLog(),
-    progress: { waitFor: async () => true },
+    progress: { waitFor: async () => true, lowest: () => null },
     positions: POSITIONS,
     clock: testClock(),
     randomness,

@@ -3,8 +3,8 @@ import type { Api } from "../../../build/page-types/api.ts";
 import { heard, tryNow } from "../live/stream.ts";
 import { pathOf, type Query, searchOf } from "./call-address.ts";
 import { type Answered, Calls, type Method } from "./calls.ts";
-import { earlyReads } from "./early-reads.ts";
 import { keptAnswers } from "./kept-answers.ts";
+import { earlyReads, readPositions } from "./page-reads.ts";
 
 export type CallName = keyof Api & `${Method} /v1/${string}`;
 export type AnswerOf<Name extends CallName> = Api[Name]["answer"];
@@ -73,7 +73,7 @@ export const signedInAgain = (by: Me): void => {
 };
 
 const calls = new Calls({
-  fetch: (input, init) => fetch(input, init),
+  fetch: readPositions.fetch,
   heard: () => heard.value,
   early: (address) => earlyReads.take(address),
   member: () => me.value?.member.id ?? null,

@@ -9,13 +9,16 @@ const INIT: RequestInit = { credentials: "same-origin", redirect: "error" };
  */
 export class EarlyReads {
   readonly #fetch: typeof fetch;
-  readonly #answers = new Map<string, Promise<Response>>();
+  readonly #heard: () => number;
+  readonly #answers = new Map<string, { readonly answer: Promise<Response>; readonly heard: number }>();
   /** What was taken or asked for otherwise, and is not asked for once more. */
   readonly #asked = new Set<string>();
   #isOver = false;
 
-  constructor(ask: typeof fetch) {
+  /** `heard` grows with each change that the page hears of. */
+  constructor(ask: typeof fetch, heard: () => number) {
     this.#fetch = ask;
+    this.#heard = heard;
   }
 
   /** The answer; null if it was asked for already, or the reader has gone on. */
@@ -25,17 +28,20 @@ export class EarlyReads {
     const answer = this.#fetch(address, INIT);
     // Whoever takes it learns that it failed, and asks again.
     answer.catch(() => undefined);
-    this.#answers.set(key, answer);
+    this.#answers.set(key, { answer, heard: this.#heard() });
     return answer;
   }
 
-  /** The answer to what was asked early, once: a second read wants what is true by then. Null if it was not asked. */
+  /**
+   * The answer to what was asked early, once: a second read wants what is true by then. Null if it was not asked, or
+   * something has changed since, of which nobody would tell whoever takes the answer.
+   */
   take(address: string): Promise<Response> | null {
     const key = readKey(address);
-    const answer = this.#answers.get(key) ?? null;
+    const early = this.#answers.get(key);
     this.#answers.delete(key);
     this.#asked.add(key);
-    return answer;
+    return early !== undefined && early.heard === this.#heard() ? early.answer : null;
   }
 
   /** The reader went to another page: an answer that was not taken would be old. */
@@ -45,5 +51,3 @@ export class EarlyReads {
     this.#asked.clear();
   }
 }
-
-export const earlyReads = new EarlyReads((...given) => fetch(...given));

@@ -24,6 +24,8 @@ export const frameOf = (text: string): Frame | null => {
 export type Connection = {
   readonly isLive: boolean;
   readonly since: number;
+  /** What changed before it began may not have been told, so that everything has to be read anew. */
+  readonly hasGap: boolean;
   /** When the next attempt begins, in ms since 1970; null while there is a connection, or an attempt is under way. */
   readonly nextAt: number | null;
 };

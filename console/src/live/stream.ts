@@ -6,10 +6,19 @@ const ADDRESS = "/v1/stream";
 /** From the end of a connection to the next attempt, which comes before the loss is told. */
 const RETRY_MS = 3_000;
 
-export const connection = signal<Connection>({ isLive: false, since: Date.now(), nextAt: null });
+export const connection = signal<Connection>({
+  isLive: false,
+  since: Date.now(),
+  nextAt: null,
+  hasGap: true,
+});
 
-/** How many changes this tab has heard of, and how often the connection was made or lost. */
+/** Grows with each change that this tab hears of, and whenever the connection is made or lost. */
 export const heard = signal(0);
+
+let frames = 0;
+/** How many changes this tab has heard of. */
+export const framesHeard = (): number => frames;
 
 type Listener = (frame: Frame) => void;
 const listeners = new Set<Listener>();
@@ -20,25 +29,40 @@ export const onFrame = (listener: Listener): (() => void) => {
   return () => listeners.delete(listener);
 };
 
+let hasBeenLive = false;
+
 const receive = (message: Broadcast): void => {
   heard.value += 1;
-  if (message.kind === "connection") connection.value = message.connection;
-  else if (message.kind === "frame") for (const it of listeners) it(message.frame);
+  if (message.kind === "connection") {
+    connection.value = message.connection;
+    hasBeenLive ||= message.connection.isLive;
+  } else if (message.kind === "frame") {
+    frames += 1;
+    for (const it of listeners) it(message.frame);
+  }
 };
 
-/** Holds the connection for all tabs until this tab closes. What was missed between two connections is read anew. */
+/**
+ * Holds the connection for all tabs until this tab closes. A connection goes on after the last, or after what the page has
+ * read; what may have been missed between is read anew.
+ */
 class Holder {
   readonly #channel: BroadcastChannel;
+  /** The position after which the next connection begins; null if that is unknown. */
+  #after: string | null;
   #source: EventSource | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(channel: BroadcastChannel) {
+  constructor(channel: BroadcastChannel, after: string | null) {
     this.#channel = channel;
+    this.#after = after;
     // A connection over a network that is gone does not end by itself.
     addEventListener("offline", () => this.#lost());
     addEventListener("online", () => this.connect());
     channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => {
-      if (data.kind === "ask") channel.postMessage({ kind: "connection", connection: connection.value });
+      // Whoever asks has not heard what came until now.
+      if (data.kind === "ask")
+        channel.postMessage({ kind: "connection", connection: { ...connection.value, hasGap: true } });
       if (data.kind === "try") this.connect();
     });
     this.connect();
@@ -47,11 +71,18 @@ class Holder {
   connect(): void {
     clearTimeout(this.#timer);
     this.#source?.close();
-    const source = new EventSource(ADDRESS);
+    const after = this.#after;
+    // If the service refuses it, as after its log was moved, the next attempt does without.
+    this.#after = null;
+    const source = new EventSource(after === null ? ADDRESS : `${ADDRESS}?after=${encodeURIComponent(after)}`);
     this.#source = source;
-    this.#say(false, null);
-    source.onopen = () => this.#say(true, null);
-    source.onmessage = ({ data }) => {
+    this.#say(false);
+    source.onopen = () => {
+      this.#after = after;
+      this.#say(true, { hasGap: after === null });
+    };
+    source.onmessage = ({ data, lastEventId }) => {
+      if (lastEventId !== "") this.#after = lastEventId;
       const frame = frameOf(String(data));
       if (frame !== null) this.#tell({ kind: "frame", frame });
     };
@@ -62,14 +93,14 @@ class Holder {
   #lost(): void {
     clearTimeout(this.#timer);
     this.#source?.close();
-    this.#say(false, Date.now() + RETRY_MS);
+    this.#say(false, { nextAt: Date.now() + RETRY_MS });
     this.#timer = setTimeout(() => this.connect(), RETRY_MS);
   }
 
-  #say(isLive: boolean, nextAt: number | null): void {
+  #say(isLive: boolean, { nextAt = null, hasGap = true }: Partial<Connection> = {}): void {
     const before = connection.value;
     const since = before.isLive === isLive ? before.since : Date.now();
-    this.#tell({ kind: "connection", connection: { isLive, since, nextAt } });
+    this.#tell({ kind: "connection", connection: { isLive, since, nextAt, hasGap } });
   }
 
   #tell(message: Broadcast): void {
@@ -83,14 +114,24 @@ let tryAgain = (): void => undefined;
 /** Begins the next attempt now, in whichever tab holds the connection. */
 export const tryNow = (): void => tryAgain();
 
-/** One tab holds the stream, because HTTP/1.1 allows few connections; the others hear it over a channel. */
-export const followStream = (): void => {
+/** Longer than a page's first reads take on a slow network; the stream does not wait for them any longer (ms). */
+const FIRST_READS_MS = 3_000;
+
+/**
+ * One tab holds the stream, because HTTP/1.1 allows few connections; the others hear it over a channel. The first begins
+ * when the page's first reads are answered, after the position that `readUpTo` then gives.
+ */
+export const followStream = (readUpTo: (limit: Promise<unknown>) => Promise<string | null>): void => {
   const channel = new BroadcastChannel(NAME);
   channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => receive(data));
+  connection.value = { ...connection.value, since: Date.now() };
   channel.postMessage({ kind: "ask" });
   tryAgain = () => channel.postMessage({ kind: "try" });
-  void navigator.locks.request(NAME, () => {
-    const holder = new Holder(channel);
+  void navigator.locks.request(NAME, async () => {
+    // Where another tab held it, this one has heard what it told, but not what came since.
+    const isFirst = !hasBeenLive;
+    const limit = new Promise((resolve) => setTimeout(resolve, FIRST_READS_MS));
+    const holder = new Holder(channel, isFirst ? await readUpTo(limit) : null);
     tryAgain = () => holder.connect();
     // The lock is given on when this tab closes.
     return new Promise(() => undefined);

@@ -8,6 +8,7 @@ import { visibleText } from "../../design/visible-text.ts";
 import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
+import { readPositions } from "../api/page-reads.ts";
 import { hasRight } from "../api/roles.ts";
 import { followStream, onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
@@ -167,7 +168,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   useNames();
   useEffect(() => {
     followSession();
-    followStream();
+    followStream((limit) => readPositions.lowest(limit));
     void readPreferences();
   }, []);
   const title = titleOf(found);

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { earlyReads } from "../api/early-reads.ts";
+import { earlyReads } from "../api/page-reads.ts";
 import { addressOfOldLink, HOME, type Place, pageOf, placeOfUrl } from "./addresses.ts";
 
 export const place = signal<Place>(placeOfUrl(new URL(location.href)));

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mayRead } from "../api/api.ts";
 import type { Answered, Problem } from "../api/calls.ts";
 import { keptAnswers } from "../api/kept-answers.ts";
@@ -64,7 +64,8 @@ export const useAnswer = <T>(
   }, [key, asked]);
   const told = useRef<readonly Told[]>([]);
   told.current = on === null ? [] : "topic" in on ? [on] : on;
-  useEffect(() => {
+  // Before the page is painted as well: from the read on, no change may be missed.
+  useLayoutEffect(() => {
     if (on === null) return;
     let isDue = false;
     // What is shown was just read; the first change after it is not kept waiting.
@@ -76,9 +77,8 @@ export const useAnswer = <T>(
       if (told.current.some(isMeant)) isDue = true;
     });
     const tick = setInterval(() => {
-      const { isLive } = connection.value;
-      // Frames may have been missed while there was no stream.
-      if (isLive && !wasLive) isDue = true;
+      const { isLive, hasGap } = connection.value;
+      if (isLive && !wasLive && hasGap) isDue = true;
       wasLive = isLive;
       const isPoll = !isLive && Date.now() - at >= POLL_MS;
       const isEarly = Date.now() - at < everyMs;

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mayRead } from "../api/api.ts";
 import type { Answered, Problem } from "../api/calls.ts";
 import { keptAnswers } from "../api/kept-answers.ts";
@@ -146,11 +146,12 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   };
   // Asked for before the page is painted, which takes long on a slow machine.
   useLayoutEffect(begin, [filter]);
-  useEffect(() => {
+  // Before the page is painted as well: from the read on, no change may be missed.
+  useLayoutEffect(() => {
     // What is shown and may have changed is read as soon as it is on the screen.
     const stale = new Set<string>();
     let isDue = false;
-    let at = 0;
+    let at = Date.now();
     let wasLive = connection.value.isLive;
     const readSome = async (ids: readonly string[]): Promise<void> => {
       const { generation, deps: given } = latest.current;
@@ -163,9 +164,8 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       for (const row of latest.current.state.rows) stale.add(keyOf(row));
     };
     const tick = setInterval(() => {
-      const { isLive } = connection.value;
-      // Frames may have been missed while there was no stream, and none come without it.
-      if (isLive && !wasLive) markAll();
+      const { isLive, hasGap } = connection.value;
+      if (isLive && !wasLive && hasGap) markAll();
       wasLive = isLive;
       if (!mayRead()) return;
       if (!isLive && Date.now() - at >= POLL_MS) markAll();

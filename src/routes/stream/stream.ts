@@ -38,18 +38,27 @@ const QUERY = {
     pattern: `^(${ONE_TOPIC})(,(${ONE_TOPIC}))*$`,
     description: `One or several of ${TOPICS.join(", ")}, separated by commas. Left out: all`,
   },
+  after: {
+    type: "string",
+    pattern: POSITION_PATTERN,
+    description:
+      "The stream begins after this position, such as the `Countersign-View-Position` of a list that was read before: " +
+      "nothing is missed between the two. `Last-Event-ID` goes before it. Left out: it begins now.",
+  },
 } as const satisfies Record<string, JsonSchema>;
 
-/** Undefined without an id; null if it is none of this log. */
-const resumedFrom = ({ positions }: StreamDeps, id: string | undefined): Position | null | undefined =>
-  id === undefined || id === "" ? undefined : positions.read(id);
+type Asked = Call<{ query: typeof QUERY }>;
+
+/** Undefined without an id and a position; null if the id is none of this log. */
+const resumedFrom = ({ positions }: StreamDeps, call: Asked): Position | null | undefined => {
+  const id = call.headers[LAST_EVENT_ID] || call.query.after;
+  return id === undefined ? undefined : positions.read(id);
+};
 
 const unknownId = (): Problem =>
   problem("invalid-request", "The Last-Event-ID does not belong to this stream.", {
     errors: [{ path: `/${LAST_EVENT_ID}`, message: "must be the id of an event of this stream" }],
   });
-
-type Asked = Call<{ query: typeof QUERY }>;
 
 const follow = (deps: StreamDeps) => {
   const times = { ...STREAM_LIMITS, ...deps.limits };
@@ -79,7 +88,7 @@ const follow = (deps: StreamDeps) => {
   };
 
   return async (call: Asked): Promise<Answer | Problem> => {
-    const after = resumedFrom(deps, call.headers[LAST_EVENT_ID]);
+    const after = resumedFrom(deps, call);
     if (after === null) return unknownId();
     const refusal = slots.take(call.principal);
     if (refusal !== null) return refusal;

@@ -276,7 +276,10 @@ test("a read without views takes a position as well and has nothing to wait for;
     throw new Error("there is nothing to wait for");
   };
   const open = read({ path: "/v1/open", who: "anyone" });
-  const app = await testApp([read(), echo(), open], { progress: { waitFor }, log: logUpTo("0001") });
+  const app = await testApp([read(), echo(), open], {
+    progress: { waitFor, lowest: () => null },
+    log: logUpTo("0001"),
+  });
   const after = `after=${POSITIONS.of("0001")}`;
   assert.is((await app.inject({ url: `/v1/things/1?${after}`, headers: admin })).statusCode, 201);
   assert.is((await app.inject({ url: "/v1/things/1?after=a%20b", headers: admin })).statusCode, 400);
@@ -291,7 +294,10 @@ test("a position after the end of the log is refused, and makes no view fold soo
     return false;
   };
   for (const head of ["0001", null]) {
-    const app = await testApp([read({ reads: ["events.v3"] })], { progress: { waitFor }, log: logUpTo(head) });
+    const app = await testApp([read({ reads: ["events.v3"] })], {
+      progress: { waitFor, lowest: () => null },
+      log: logUpTo(head),
+    });
     const refused = await app.inject({ url: `/v1/things/1?after=${POSITIONS.of("0002")}`, headers: admin });
     const { code, retryable, detail, errors } = refused.json();
     assert.equal([refused.statusCode, code, retryable, errors[0].path], [400, "invalid-request", false, "/after"]);
@@ -318,7 +324,7 @@ test("every read refuses a position of an earlier log at once", async () => {
   };
   const moved = positionText("the log before it was moved").of("0001");
   for (const over of [{}, { reads: ["events.v3"] }]) {
-    const app = await testApp([read(over)], { progress: { waitFor } });
+    const app = await testApp([read(over)], { progress: { waitFor, lowest: () => null } });
     const refused = await app.inject({ url: `/v1/things/1?after=${moved}`, headers: admin });
     const { code, retryable, detail, errors } = refused.json();
     assert.equal([refused.statusCode, code, retryable, errors[0].path], [400, "invalid-request", false, "/after"]);
@@ -339,13 +345,32 @@ test("an answer stored before the log was moved is repeated without its position
   assert.is(again.headers["countersign-position"], undefined);
 });
 
+test("a read says where the views were before it began; a change and a visitor's read do not", async () => {
+  let lowest: Position | null = "0007";
+  const handle = async () => {
+    lowest = "0009";
+    return { status: 201, body: { ok: true } };
+  };
+  const routes = [read({ handle }), echo(), read({ path: "/v1/open", who: "anyone" })];
+  const app = await testApp(routes, { progress: { waitFor: async () => true, lowest: () => lowest } });
+  const positionOf = async (request: object) => (await app.inject(request)).headers["countersign-view-position"];
+  assert.is(await positionOf({ url: "/v1/things/1", headers: admin }), POSITIONS.of("0007"));
+  assert.is(await positionOf(post({ name: "a" })), undefined);
+  assert.is(await positionOf({ url: "/v1/open" }), undefined);
+  lowest = null;
+  assert.is(await positionOf({ url: "/v1/things/1", headers: admin }), undefined, "a view was never folded");
+});
+
 test("a read waits for its views and answers view-behind when they lag", async () => {
   const asked: unknown[] = [];
   const waitFor = async (...args: unknown[]) => {
     asked.push(args);
     return args[1] === "0001";
   };
-  const app = await testApp([read({ reads: ["events.v3"] })], { progress: { waitFor }, log: logUpTo("0002") });
+  const app = await testApp([read({ reads: ["events.v3"] })], {
+    progress: { waitFor, lowest: () => null },
+    log: logUpTo("0002"),
+  });
   const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
   assert.is((await get("")).statusCode, 201);
   assert.is((await get(`?after=${POSITIONS.of("0001")}`)).statusCode, 201);

@@ -46,6 +46,7 @@ const world = async (limits: Partial<AuditStreamLimits> = {}, closeGraceMs = 10_
   const progress = {
     onProgress: (...args: Parameters<typeof projector.onProgress>) => projector.onProgress(...args),
     waitFor: (...args: Parameters<typeof projector.waitFor>) => projector.waitFor(...args),
+    lowest: () => projector.lowest(),
   };
   const aggregates = { watch: () => () => undefined };
   const app = await testApp(

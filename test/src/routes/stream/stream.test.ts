@@ -181,6 +181,28 @@ test("a stream that resumes misses nothing, on whichever node", () =>
     );
   }));
 
+test("a stream that begins after a position tells what came since; what the client heard last goes before it", () =>
+  withWorld(async (it) => {
+    const head = async (): Promise<string> => POSITIONS.of((await it.log.head()) ?? "");
+    await admitted(it, "evt_1");
+    const read = await head();
+    await admitted(it, "evt_2");
+    const heard = await head();
+    await admitted(it, "evt_3");
+    for (const [headers, expected] of [
+      [KEY, ["evt_2", "evt_3"]],
+      [{ ...KEY, "last-event-id": "" }, ["evt_2", "evt_3"]],
+      [{ ...KEY, "last-event-id": heard }, ["evt_3"]],
+    ] as const) {
+      const source = await it.open(`?after=${read}`, headers);
+      await arrived(source, expected.length);
+      assert.equal(
+        framesOf(source).map(({ id }) => id),
+        expected,
+      );
+    }
+  }));
+
 test("after too long a gap each topic is told to have changed, and what comes then is told as ever", () =>
   withWorld(async (it) => {
     await admitted(it, "evt_1");
