@@ -18,7 +18,7 @@ import { type Receiver, receiver } from "../support/receiver.ts";
 /** CI wants a thousand: `POSITION_ROUNDS=1000 npm test -- positions`. */
 const ROUNDS = Number(process.env.POSITION_ROUNDS ?? 2);
 /** For each set of engines. A slow machine makes fewer rounds in this time, the first always. */
-const BUDGET_MS = 180_000;
+const BUDGET_MS = 120_000;
 /** So many requests at once that the views are behind most of the answers. */
 const CALLERS = 8;
 /** A view that is behind for longer than a read waits is asked again, as its 503 says. */

@@ -16,7 +16,7 @@ const script = (path: string, body: string): void => {
 };
 
 const NPM = `
-  echo "npm $*: \${MONGODB_URL:-} \${STARTED_kafka:-} \${BROWSER_BINARY:-} \${CRASH_ROUNDS:-} \${CI:-}" | sed 's/ *$//'
+  echo "npm $*: \${MONGODB_URL:-} \${STARTED_kafka:-} \${BROWSER_BINARY-any} \${CRASH_ROUNDS:-} \${CI:-}" | sed 's/ *$//'
   echo "$PWD: $*" >>"$HOME/npm-calls"
   [ "$1" = test ] || exit 0
   if [ -n "\${CRASH_ROUNDS:-}" ]; then echo "3 passed, 0 failed, 1 skipped"; else echo "2 passed, 0 failed, 9 skipped"; fi`;
@@ -72,7 +72,7 @@ test("servers beside the clone are started for the tests and stopped after them;
   const it = clone();
   const { lines } = await it.ci();
   assert.equal(it.called(), ["start mongodb", "start kafka", "stop mongodb", "stop kafka"]);
-  assert.ok(lines.includes("npm test: mongodb://kafka yes  40 true"), lines.join("\n"));
+  assert.ok(lines.includes("npm test: mongodb://kafka yes any 40 true"), lines.join("\n"));
   assert.is(lines.at(-1), "3 passed, 0 failed, 1 skipped");
 });
 
@@ -88,7 +88,7 @@ test("a server that does not start is named, and the tests run without it", asyn
   const it = clone('[ "$1" = mongodb ] && exit 1; echo "export STARTED_kafka=yes"');
   const { lines, stderr } = await it.ci();
   assert.match(stderr, /FAILED TO START: mongodb/);
-  assert.ok(lines.includes("npm test:  yes  40 true"), lines.join("\n"));
+  assert.ok(lines.includes("npm test:  yes any 40 true"), lines.join("\n"));
   assert.equal(it.called(), ["start mongodb", "start kafka", "stop mongodb", "stop kafka"]);
   assert.is(lines.at(-1), "3 passed, 0 failed, 1 skipped");
 });
@@ -123,6 +123,8 @@ test("it first runs what the README tells a newcomer to run, in a clone without 
   }
   const tests = lines.filter((line) => line.startsWith("npm test:"));
   assert.equal(tests, ["npm test:", "npm test: mongodb://mine  browser 40 true"]);
+  const { lines: onlyFound } = await clone().ci();
+  assert.ok(onlyFound.includes("npm test:"), "a browser that is only found is not used either");
   assert.match(readFileSync("README.md", "utf8"), "`npm ci && npm test`");
 });
 

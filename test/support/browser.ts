@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { removeFolder, temporaryFolder, until } from "./program.ts";
 
-/** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another. */
+/** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another, or none if it is empty. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const LIMIT_MS = 60_000;
 /** A folder within the profile. */
@@ -28,7 +28,7 @@ const FLAGS = [
   "--remote-debugging-pipe",
 ];
 
-/** The browser of this machine, if there is one. */
+/** The browser to test with; null without one. */
 export const browserHere = (): string | null => {
   const isThere = (name: string): boolean => {
     try {
@@ -38,7 +38,8 @@ export const browserHere = (): string | null => {
       return false;
     }
   };
-  return process.env.BROWSER_BINARY ?? NAMES.find(isThere) ?? null;
+  const named = process.env.BROWSER_BINARY;
+  return (named === undefined ? NAMES.find(isThere) : named) || null;
 };
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -116,6 +116,17 @@ const whileRunning = async (cancelled: () => Promise<Reply>): Promise<Reply> => 
   }
 };
 
+const RETRY_AFTER_MS = 1_000;
+
+/** Asks again as the service says, while a view is too far behind to answer. */
+const whileBehind = async (ask: () => Promise<Reply>): Promise<Reply> => {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask();
+    if (answer.body.code !== "view-behind" || tries === TRIES_MAX) return answer;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
+  }
+};
+
 const settings: readonly Story[] = [
   {
     name: "sources",
@@ -355,7 +366,7 @@ const requests: readonly Story[] = [
     async run({ client, disabledId }, found) {
       const filter = { status: "failed", endpoint_id: disabledId };
       const begin = async (): Promise<Reply> =>
-        made(await client.call("POST", "/v1/replays", { filter, rate_per_second: 1 }));
+        made(await whileBehind(() => client.call("POST", "/v1/replays", { filter, rate_per_second: 1 })));
       const cancel = (id: string): Promise<Reply> => client.call("POST", `/v1/replays/${id}/cancel`);
       const begun = await begin();
       const { id } = begun.body;
