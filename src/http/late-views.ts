@@ -1,10 +1,8 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Problem } from "../streams/problems.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
+import { VIEW_WAIT_MS } from "./limits.ts";
 import { type Answer, isProblem, type Route } from "./route.ts";
-
-/** Longer than records gather before a view folds them (ms). */
-const LATE_VIEW_MS = 500;
 
 type LateViewsDeps = { readonly progress: Pick<ViewProgress, "waitFor">; readonly head: EventLog["head"] };
 
@@ -20,5 +18,5 @@ export const onceFolded = async (
   const answer = await handle();
   if (method !== "GET" || reads === undefined || !isProblem(answer) || answer.problem !== "not-found") return answer;
   const end = await head("records");
-  return end !== null && (await progress.waitFor(reads, end, LATE_VIEW_MS)) ? handle() : answer;
+  return end !== null && (await progress.waitFor(reads, end, VIEW_WAIT_MS)) ? handle() : answer;
 };

@@ -273,6 +273,7 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const args = ["replay", "--status", "failed", "--rate", "1", "--detach", "--json"];
     const [started] = documents(await called(client, ...args));
     assert.equal([started.status, started.total], ["running", 20]);
+    await until("it can be read", async () => (await client.call("GET", `/v1/replays/${started.id}`)).status === 200);
     const watching = runningCommand(["replay", started.id], envOf(client));
     const cancelled = await called(client, "replay", "cancel", started.id);
     assert.is(cancelled.stdout, `${started.id} is cancelled\n`);
