@@ -4,6 +4,7 @@ import { type Problem, problem } from "../streams/problems.ts";
 import { typedDocument } from "../views/typed-documents.ts";
 import { pageNameOf } from "./named-schemas.ts";
 import type { JsonSchema } from "./route.ts";
+import { severalOf } from "./several-values.ts";
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
@@ -17,7 +18,17 @@ export const LISTING_QUERY = {
   cursor: { type: "string", maxLength: CURSOR_LENGTH_MAX, description: "`next_cursor` of the page before" },
 } as const satisfies Record<string, JsonSchema>;
 
-export const listOf = (item: JsonSchema): JsonSchema => ({
+/** The parameter with which a list says how many it would have with each of these statuses. */
+export const countsOfStatuses = (statuses: readonly string[]) =>
+  severalOf(statuses, "Count those that match with each of these statuses in place of `status`, up to 10,000 each");
+
+const COUNTS: JsonSchema = {
+  type: "object",
+  additionalProperties: { type: "integer", maximum: TOTAL_MAX },
+  description: `By status, if they were asked for and can be counted; ${TOTAL_MAX} stands for as many or more`,
+};
+
+export const listOf = (item: JsonSchema, { hasCounts = false } = {}): JsonSchema => ({
   ...defined({ title: pageNameOf(item) }),
   type: "object",
   required: ["data", "next_cursor"],
@@ -26,6 +37,7 @@ export const listOf = (item: JsonSchema): JsonSchema => ({
     next_cursor: { type: ["string", "null"] },
     total: { type: "integer", maximum: TOTAL_MAX, description: "If it was asked for and can be counted" },
     total_is_more: { type: "boolean", description: "True if there are more than `total`" },
+    ...(hasCounts ? { counts: COUNTS } : {}),
   },
 });
 
@@ -60,7 +72,8 @@ export type Listing = {
 };
 
 type Total = { readonly total?: number; readonly total_is_more?: boolean };
-export type Page<T> = Total & { readonly data: readonly T[]; readonly next_cursor: string | null };
+type Counts = { readonly counts?: Readonly<Record<string, number>> };
+export type Page<T> = Total & Counts & { readonly data: readonly T[]; readonly next_cursor: string | null };
 
 /** A list that this process filters has no `count`, and then no total. */
 type Listed = Pick<ViewStore, "page"> & Partial<Pick<ViewStore, "count">>;
@@ -69,6 +82,14 @@ const totalOf = async (views: Listed, { view, where }: Listing): Promise<Total> 
   const count = await views.count?.(view, where, TOTAL_MAX + 1);
   return count === undefined ? {} : { total: Math.min(count, TOTAL_MAX), total_is_more: count > TOTAL_MAX };
 };
+
+export const countsOf = async (
+  statuses: readonly string[],
+  count: (status: string, atMost: number) => Promise<number>,
+): Promise<Readonly<Record<string, number>>> =>
+  Object.fromEntries(
+    await Promise.all(statuses.map(async (status) => [status, await count(status, TOTAL_MAX)] as const)),
+  );
 
 const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
   typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;

@@ -143,7 +143,9 @@ const inBrowser = (binary: string): void => {
       await open(href);
       await page.reads(name === "erp-bridge" ? /2 events wait\./ : new RegExp(`${body.total} match`));
     }
-    const [badge] = await page.evaluate<string[]>("[document.querySelector('nav.side .count').firstChild.data]");
+    const badge = await until("the sidebar counts", () =>
+      page.evaluate<string | null>("document.querySelector('nav.side .count')?.firstChild?.data ?? null"),
+    );
     assert.is(badge, String((await client.session("GET", "/v1/approvals?for=me&limit=100")).body.data.length));
     assert.is(badge, "1");
   });

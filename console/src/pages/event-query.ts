@@ -7,6 +7,13 @@ type EventQuery = NonNullable<NonNullable<Parameters<typeof call<"GET /v1/events
 
 /** The states that have a view of their own, with how many there are. */
 export const COUNTED = ["held", "blocked", "retrying", "failed"];
+/** One event is the least that a list gives; only the counts are shown. */
+export const COUNTS_QUERY: EventQuery = {
+  origin: WITHOUT_NOTIFICATIONS,
+  counts: COUNTED.join(","),
+  limit: 1,
+};
+
 export const FILTER_NAMES = [
   ...["status", "origin", "endpoint_id", "source_id", "agent_id", "policy_id", "action", "run", "gate", "replay"],
   ...["range", "from", "to", "q"],

@@ -20,7 +20,7 @@ import { useColumns } from "./columns.tsx";
 import { eventCost } from "./cost-text.ts";
 import { isWaiting } from "./endpoint-text.ts";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
-import { COUNTED, FILTER_NAMES, queryOf } from "./event-query.ts";
+import { COUNTED, COUNTS_QUERY, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
@@ -137,13 +137,12 @@ const ID_LENGTH = 40;
 
 /** The fixed views with their counts; that of all events stands in the head. */
 const useViews = (): readonly FixedView[] => {
-  const status = (value: string) =>
-    useAnswer({ key: value, on: { topic: "events", id: null }, everyMs: COUNT_MS }, () =>
-      call("GET /v1/events", { query: { ...queryOf({ status: value }), limit: 1 } }),
-    ).body?.total;
-  const counts = [undefined, ...COUNTED.map(status)];
+  const on = { topic: "events", id: null };
+  const counts = useAnswer({ key: "counts", on, everyMs: COUNT_MS }, () =>
+    call("GET /v1/events", { query: COUNTS_QUERY }),
+  ).body?.counts;
   return VIEWS.map((it, nth) => {
-    const total = counts[nth];
+    const total = counts?.[COUNTED[nth - 1] ?? ""];
     return total === undefined ? it : { ...it, count: listTotal(total) };
   });
 };

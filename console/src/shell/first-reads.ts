@@ -6,7 +6,7 @@ import type { Right } from "../api/roles.ts";
 import { todayQuery } from "../pages/agents-query.ts";
 import { queueQuery } from "../pages/approval-query.ts";
 import { queryOf as auditQuery } from "../pages/audit-query.ts";
-import { COUNTED, queryOf as eventsQuery } from "../pages/event-query.ts";
+import { COUNTS_QUERY, queryOf as eventsQuery } from "../pages/event-query.ts";
 import { lastDayQuery } from "../pages/last-day-query.ts";
 import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, spanIn } from "../pages/overview-query.ts";
 
@@ -86,7 +86,7 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   },
   "/events": ({ query }) => [
     read("GET /v1/events", { query: eventsQuery(query) }),
-    ...COUNTED.map((status) => read("GET /v1/events", { query: { ...eventsQuery({ status }), limit: 1 } })),
+    read("GET /v1/events", { query: COUNTS_QUERY }),
   ],
   "/events/{id}": ({ params: { id = "" } }) => [
     read("GET /v1/events/{id}", { params: { id } }),

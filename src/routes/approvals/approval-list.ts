@@ -3,7 +3,7 @@ import { defined } from "../../../domain/defined.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
-import { isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
+import { countsOf, countsOfStatuses, isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
@@ -22,6 +22,7 @@ const ASKED_QUERY = {
 export const LIST_QUERY = {
   ids: idsOf("apr_"),
   status: severalOf(APPROVAL_STATUSES, "Only approvals with one of these statuses"),
+  counts: countsOfStatuses(APPROVAL_STATUSES),
   for: {
     enum: ["me", "all", "decided"],
     description: "me: those that your approval would help now; all: all that wait; decided: those on which you voted",
@@ -121,5 +122,11 @@ export const list =
     const ids = query.titles === undefined ? [] : page.data.map(({ id }) => id);
     const titles = await titlesOfApprovals(deps, ids, { principal, at });
     const data = page.data.map((it, index) => ({ ...it, ...words[index], ...defined({ title: titles.get(it.id) }) }));
-    return { status: 200, body: { ...page, data } };
+    const counts =
+      query.counts === undefined || which !== undefined
+        ? undefined
+        : await countsOf(valuesOf(query.counts), (status, atMost) =>
+            withStatuses(asked, [status]).count(listing.view, where, atMost),
+          );
+    return { status: 200, body: { ...page, ...defined({ counts }), data } };
   };

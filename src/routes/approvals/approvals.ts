@@ -247,7 +247,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     summary: "List the approvals, newest first",
     tag: "approvals",
     query: LIST_QUERY,
-    answers: { 200: listOf(APPROVAL) },
+    answers: { 200: listOf(APPROVAL, { hasCounts: true }) },
     reads: [VIEW],
     handle: list(deps),
   }),

@@ -4,7 +4,7 @@ import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../projections/gate-denials.ts";
 import { replays } from "../../../projections/replays.ts";
-import { invalid, type Page, pageOf } from "../../http/listing.ts";
+import { countsOf, invalid, isPage, type Page, pageOf } from "../../http/listing.ts";
 import { mergedPages, type Newest } from "../../http/merged-pages.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { valuesOf } from "../../http/several-values.ts";
@@ -317,5 +317,11 @@ export const searchEvents = async <T>(
       ? { page: (_view, { sort, after, limit }) => only.list(defined({ sort, limit, after })) }
       : mergedPages(searches.map(({ list }) => list));
   const counted = isCountable ? { count: countAll(views, searches) } : {};
-  return pageOf({ page, ...counted }, { view: VIEW, where: [], sort: SORT }, query, show);
+  const found = await pageOf({ page, ...counted }, { view: VIEW, where: [], sort: SORT }, query, show);
+  if (query.counts === undefined || !isCountable || !isPage(found)) return found;
+  const counts = await countsOf(valuesOf(query.counts), async (status, atMost) => {
+    const own = await searchesOf(views, accountId, { ...query, status }, range);
+    return countAll(views, own.searches)(VIEW, [], atMost);
+  });
+  return { ...found, counts };
 };

@@ -4,6 +4,7 @@ import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
 import { replays } from "../../../projections/replays.ts";
+import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
 import { type BodyReader, directBodyReader } from "../../bodies/body-reader.ts";
 import {
   eventDetail,
@@ -15,7 +16,7 @@ import {
 import type { CallCounts } from "../../calls/call-counts.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
-import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
+import { countsOfStatuses, isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import { type Answer, type Call, calledBy, READERS, type Route, route } from "../../http/route.ts";
 import { redactionSource } from "../../redaction/answer-redaction.ts";
@@ -136,8 +137,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     who: READERS,
     summary: "Search events, newest first",
     tag: "events",
-    query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
-    answers: { 200: listOf(EVENT_SUMMARY) },
+    query: { ...EVENT_SEARCH_QUERY, counts: countsOfStatuses(EVENT_STATUSES), ...LISTING_QUERY },
+    answers: { 200: listOf(EVENT_SUMMARY, { hasCounts: true }) },
     reads: [VIEW, gateDenials.schema.name, replays.schema.name],
     handle: list(deps),
   }),

@@ -7,6 +7,7 @@ import { ORIGINS_MAX } from "../../../../projections/account-facets.ts";
 import type { EventDocument } from "../../../../projections/event-document.ts";
 import { events } from "../../../../projections/events.ts";
 import { denialIn, gateDenials } from "../../../../projections/gate-denials.ts";
+import { EVENT_STATUSES } from "../../../../projections/schemas/events.ts";
 import { isPage } from "../../../../src/http/listing.ts";
 import { searchEvents } from "../../../../src/routes/events/event-search.ts";
 import { typedDocument } from "../../../../src/views/typed-documents.ts";
@@ -16,12 +17,17 @@ import { folded } from "../../../support/projected.ts";
 
 const test = suite("filters of events");
 
-const opened = async (log: History) => {
+const viewsOf = async (log: History) => {
   const views = memoryViewStore([events.schema, gateDenials.schema]);
   for (const projection of [events, gateDenials]) {
     const documents = new Map<string, Document>(Object.entries(folded(projection, log.events, 50).all()));
     await views.commit(projection.schema.name, null, "1", { documents });
   }
+  return views;
+};
+
+const opened = async (log: History) => {
+  const views = await viewsOf(log);
   return async (account: string, query: Record<string, unknown>): Promise<readonly EventDocument[]> => {
     const page = await searchEvents(views, account, { limit: 100, ...query }, typedDocument<EventDocument>);
     assert.ok(isPage(page));
@@ -34,6 +40,25 @@ const someOf = (...values: readonly string[]) =>
     fc.subarray([...values], { minLength: 1 }).map((some) => some.join(",")),
     { nil: undefined },
   );
+
+test("the counts are those of the lists with each status, and are left out where nothing can be counted", async () => {
+  await fc.assert(
+    fc.asyncProperty(eventLives, someOf("source", "agent"), someOf("failed", "held"), async (log, origin, status) => {
+      const views = await viewsOf(log);
+      const pageOf = async (query: Record<string, unknown>) => {
+        const page = await searchEvents(views, "acc_1", { limit: 100, origin, ...query }, typedDocument<EventDocument>);
+        assert.ok(isPage(page));
+        return page;
+      };
+      const counts: Record<string, number> = {};
+      for (const one of EVENT_STATUSES) counts[one] = (await pageOf({ status: one })).data.length;
+      const counted = { status, counts: EVENT_STATUSES.join(",") };
+      assert.equal((await pageOf({ ...counted, limit: 1 })).counts, counts);
+      assert.is((await pageOf({ ...counted, q: "payment" })).counts, undefined);
+    }),
+    { numRuns: 20 },
+  );
+});
 
 test("several values of a filter mean any of them, and several filters all of them", async () => {
   await fc.assert(
