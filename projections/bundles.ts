@@ -1,9 +1,10 @@
 import type { BundleEvent, BundleRequest, Step, StepRefusal, UndoOutcome } from "../domain/bundle/events.ts";
 import type { BundleStatus, StepStatus } from "../domain/bundle/status.ts";
 import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
-import type { Verdict } from "../domain/gate/verdict.ts";
+import type { GateName, Verdict } from "../domain/gate/verdict.ts";
 import type { Reason, Words } from "../domain/personal/words.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import { denialIn } from "./gate-denials.ts";
 import { eventOf, perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
@@ -40,6 +41,9 @@ export type BundleDocument = {
   readonly steps: readonly BundleStepDocument[];
   readonly run_id: string | null;
   readonly verdict: Verdict;
+  /** The policy that decided, and the gate that refused the last request. */
+  readonly policy_id: string | null;
+  readonly gate: GateName | null;
   readonly cost: number | null;
   /** Absent if the bundle needed no approval. */
   readonly approval_id?: string;
@@ -98,6 +102,8 @@ const decided = (
     steps: steps.map((step) => stepOf(step, stepStatus)),
     run_id: run.id,
     verdict,
+    policy_id: verdict.policy?.id ?? null,
+    gate: denialIn(verdict)?.gate ?? null,
     cost,
     reason: null,
     hold_outcome: null,
@@ -220,12 +226,17 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
 
 export const bundles = perDocument<BundleDocument>(
   {
-    name: "bundles.v1",
-    fields: { account: "text", status: "text", agent_id: "text", created_at: "text" },
+    name: "bundles.v2",
+    fields: {
+      ...{ account: "text", status: "text", agent_id: "text", policy_id: "text", gate: "text" },
+      created_at: "text",
+    },
     indexes: [
       ["account", "created_at"],
       ["account", "agent_id", "created_at"],
       ["account", "status", "created_at"],
+      ["account", "gate", "created_at"],
+      ["account", "policy_id", "created_at"],
     ],
   },
   bundleOf,

@@ -1,3 +1,4 @@
+import type { BundleEvent } from "../domain/bundle/events.ts";
 import { dayIn } from "../domain/calendar.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
@@ -7,8 +8,11 @@ import { admittedStatus, type Decision, determinedCost, endedCost, isDecision } 
 import { denialIn } from "./gate-denials.ts";
 import { eventOf } from "./projection.ts";
 
+/** A refused bundle is counted as one, apart from events: it has none. */
+export const REFUSED_BUNDLE = "bundles_blocked";
+
 /**
- * What the sums need of an event that can still change. `is_final` marks one that cannot: it is removed, so the view has
+ * What the sums need of an event that can still change, or of a bundle while it is refused. `is_final` marks one that cannot: it is removed, so the view has
  * no document for most events.
  */
 export type StatsEvent = {
@@ -16,7 +20,7 @@ export type StatsEvent = {
   /** The day of `received_at` in the account's time zone. */
   readonly day: string;
   readonly received_at: string;
-  readonly status: DeliveryStatus;
+  readonly status: DeliveryStatus | typeof REFUSED_BUNDLE;
   readonly origin_kind: "source" | "agent";
   readonly origin_id: string;
   readonly endpoint_id: string | null;
@@ -83,6 +87,34 @@ const decided = (
     attempts: 0,
     latency: null,
     ...(status === "recorded" && origin_kind === "source" ? { is_final: true } : {}),
+  };
+};
+
+/** Null for a bundle that is not refused, or was admitted or held when it was asked for again. */
+export const evolveStatsBundle = (
+  before: StatsEvent | null,
+  recorded: RecordedEvent,
+  zoneOf: () => string,
+): StatsEvent | null => {
+  const { type, data } = eventOf<BundleEvent>(recorded);
+  if (type === "BundleAdmitted" || type === "BundleHeld") return null;
+  if (type !== "BundleBlocked") return before;
+  const { origin, verdict } = data;
+  const received_at = before?.received_at ?? data.received_at;
+  return {
+    account: recorded.meta.account,
+    day: before?.day ?? dayIn(zoneOf(), Date.parse(received_at)),
+    received_at,
+    status: REFUSED_BUNDLE,
+    origin_kind: "agent",
+    origin_id: origin.id,
+    endpoint_id: null,
+    action: null,
+    policy_id: verdict.policy?.id ?? null,
+    gate: denialIn(verdict)?.gate ?? null,
+    cost: null,
+    attempts: 0,
+    latency: null,
   };
 };
 

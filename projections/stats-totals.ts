@@ -2,7 +2,7 @@ import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Document, LoadedDocument } from "../domain/ports/view-store.ts";
 import { binOf, FINE_BITS, type Histogram, merged, NO_DURATIONS } from "./histogram.ts";
 import type { DocumentChange, Totals } from "./projection.ts";
-import type { StatsAccount, StatsEvent } from "./stats-event.ts";
+import { REFUSED_BUNDLE, type StatsAccount, type StatsEvent } from "./stats-event.ts";
 
 export const STATS_BY = ["all", "source", "agent", "endpoint", "action", "policy", "gate"] as const;
 export type StatsBy = (typeof STATS_BY)[number];
@@ -24,6 +24,8 @@ export type StatsBucket = Partial<Readonly<Record<DeliveryStatus, number>>> & {
   readonly series: string;
   /** The bucket's beginning in UTC; of a day, its date at midnight UTC, wherever the account is. */
   readonly at: string;
+  /** Bundles that are refused as one. */
+  readonly bundles_blocked?: number;
   readonly attempts?: number;
   /** Micro-euros of the events that passed (`PASSED`). */
   readonly cost?: number;
@@ -36,7 +38,7 @@ export type StatsBucket = Partial<Readonly<Record<DeliveryStatus, number>>> & {
 };
 
 /** The statuses of events that gates and people have let through, and that were not cancelled. */
-export const PASSED: ReadonlySet<DeliveryStatus> = new Set<DeliveryStatus>([
+export const PASSED: ReadonlySet<StatsEvent["status"]> = new Set<DeliveryStatus>([
   "queued",
   "delivering",
   "retrying",
@@ -46,7 +48,7 @@ export const PASSED: ReadonlySet<DeliveryStatus> = new Set<DeliveryStatus>([
 ]);
 
 /** The statuses of events whose cost is set aside until they end. */
-export const UNFINISHED: ReadonlySet<DeliveryStatus> = new Set<DeliveryStatus>([
+export const UNFINISHED: ReadonlySet<StatsEvent["status"]> = new Set<DeliveryStatus>([
   "held",
   "queued",
   "delivering",
@@ -80,7 +82,7 @@ const placesOf = ({ account, by, key, minute, day }: Sum): readonly Place[] => {
   return [placed("minute"), placed("hour"), ofDay];
 };
 
-type Counter = DeliveryStatus | "attempts" | "cost" | "reserved" | "spent";
+type Counter = StatsEvent["status"] | "attempts" | "cost" | "reserved" | "spent";
 
 /** What the changes of a page add up to for one key and minute. */
 type Sum = {
@@ -94,7 +96,8 @@ type Sum = {
   readonly latencies: number[];
 };
 
-const refusingGateOf = ({ status, gate }: StatsEvent): string | null => (status === "blocked" ? gate : null);
+const refusingGateOf = ({ status, gate }: StatsEvent): string | null =>
+  status === "blocked" || status === REFUSED_BUNDLE ? gate : null;
 
 const keysOf = (event: StatsEvent): readonly (readonly [StatsBy, string | null])[] => [
   ["all", ""],

@@ -1,10 +1,25 @@
 import type { AccountEvent } from "../domain/account/events.ts";
+import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { isDecision } from "./event-fold.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
-import { evolveStatsEvent, type StatsAccount, type StatsEvent, withZone, zoneAt } from "./stats-event.ts";
+import {
+  evolveStatsBundle,
+  evolveStatsEvent,
+  type StatsAccount,
+  type StatsEvent,
+  withZone,
+  zoneAt,
+} from "./stats-event.ts";
 import { type StatsBucket, statsTotals } from "./stats-totals.ts";
-import { deliveryOf } from "./streams.ts";
+import { bundleOf, deliveryOf } from "./streams.ts";
+
+/** The types of the records by which a bundle is refused, or is not any more. */
+const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<BundleEvent["type"]>([
+  "BundleAdmitted",
+  "BundleBlocked",
+  "BundleHeld",
+]);
 
 type OfAccount = Extract<AccountEvent, { type: "AccountOpened" | "AccountChanged" }>;
 
@@ -21,11 +36,11 @@ const zoneIn = (
 
 /**
  * Sums of an account's requests by the time at which they were received, and of what became of them so far: so each
- * figure is the number of the events that a list with the same filter has.
+ * figure is the number of the events, or of the refused bundles, that a list with the same filter has.
  */
 export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
   schema: {
-    name: "stats.v2",
+    name: "stats.v3",
     fields: { series: "text", key: "text", at: "text" },
     indexes: [["series", "at"]],
     packing: {
@@ -37,8 +52,9 @@ export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
     const zoned = zoneIn(recorded);
     if (zoned !== null) return [zoned.account];
     const id = deliveryOf(recorded);
-    if (id === null) return [];
-    return isDecision(recorded) ? [id, recorded.meta.account] : [id];
+    if (id !== null) return isDecision(recorded) ? [id, recorded.meta.account] : [id];
+    const bundle = bundleOf(recorded);
+    return bundle !== null && BUNDLE_DECISIONS.has(recorded.type) ? [bundle, recorded.meta.account] : [];
   },
 
   apply(recorded, documents) {
@@ -48,14 +64,15 @@ export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
       const known = isFirst ? null : documentOf<StatsAccount>(documents, account);
       return documents.put(account, known === null ? { time_zone: zone } : withZone(known, recorded.position, zone));
     }
-    const id = deliveryOf(recorded);
+    const event = deliveryOf(recorded);
+    const id = event ?? bundleOf(recorded);
     if (id === null) return;
     const zoneOf = (): string => {
       const zones = documentOf<StatsAccount>(documents, recorded.meta.account);
       return zones === null ? "UTC" : zoneAt(zones, recorded.position);
     };
     const before = documentOf<StatsEvent>(documents, id);
-    const after = evolveStatsEvent(before, recorded, zoneOf);
+    const after = (event === null ? evolveStatsBundle : evolveStatsEvent)(before, recorded, zoneOf);
     if (after !== before) documents.put(id, after);
   },
 

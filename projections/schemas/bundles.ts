@@ -1,6 +1,6 @@
 import type { StepRefusal } from "../../domain/bundle/events.ts";
 import type { BundleDocument, BundleStepDocument } from "../bundles.ts";
-import { ORIGIN, VERDICT } from "./decided.ts";
+import { GATES, ORIGIN, VERDICT } from "./decided.ts";
 import { closed, count, type JsonSchema, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, reason, words } from "./words.ts";
@@ -93,7 +93,7 @@ const STEP = closed<BundleStepDocument>("One step with its outcome.", {
 });
 
 export const bundlesView: PublishedView = {
-  view: "bundles.v1",
+  view: "bundles.v2",
   description: "One document for every bundle of actions, with its steps and their outcomes.",
   id: "The bundle's id, bun_….",
   documents: [
@@ -111,6 +111,8 @@ export const bundlesView: PublishedView = {
       steps: list(STEP, "Its steps, in their order."),
       run_id: orNull(text("The agent's id for its run."), "the agent named none."),
       verdict: VERDICT,
+      policy_id: orNull(text("The policy that decided."), "there was none."),
+      gate: orNull(oneOf(GATES, "The gate that refused its last request."), "none did."),
       cost: orNull(
         micro("The estimated cost; after its end the actual one."),
         "no cost could be, or had to be, determined.",

@@ -124,7 +124,7 @@ const REPLAY = closed<EventReplay>("One replay.", {
 });
 
 const BUNDLE = closed<BundleStep>("The bundle's step that this event carries or undoes.", {
-  id: text("The bundle's id, bun_…; bundles.v1 has it."),
+  id: text("The bundle's id, bun_…; bundles.v2 has it."),
   index: count("The step's index in it, from 0."),
   undo: flag("Whether it undoes the step."),
 });

@@ -1,4 +1,4 @@
-import type { StatsAccount, StatsEvent } from "../stats-event.ts";
+import { REFUSED_BUNDLE, type StatsAccount, type StatsEvent } from "../stats-event.ts";
 import { STATS_BY, STATS_STEPS, type StatsBucket } from "../stats-totals.ts";
 import { EVENT_STATUSES } from "./events.ts";
 import { amount, closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
@@ -8,7 +8,7 @@ import { ACCOUNT, histogram } from "./words.ts";
 const number = (status: string) => optional(count(`Events whose status is ${status} by now. Missing: none.`));
 
 export const statsView: PublishedView = {
-  view: "stats.v2",
+  view: "stats.v3",
   description:
     "Sums of the requests of sources and agents, by the time at which they were received and by their status now, so that " +
     "each figure is the number of the documents of events.v3 with the same filter. Minutes are kept for 48 hours, hours " +
@@ -36,6 +36,9 @@ export const statsView: PublishedView = {
       rejected: number("rejected"),
       expired: number("expired"),
       cancelled: number("cancelled"),
+      bundles_blocked: optional(
+        count("Bundles that are refused as one, as bundles.v2 has them; they are no events. Missing: none."),
+      ),
       attempts: optional(count("HTTP requests that were sent for these events. Missing: none.")),
       cost: optional({
         type: "number",
@@ -54,21 +57,24 @@ export const statsView: PublishedView = {
       }),
       latency: optional(histogram("From admission, release or replay to the end of the successful delivery.", 16)),
     }),
-    closed<Omit<StatsEvent, "is_final">>("An event that can still change. Most have none.", {
-      account: ACCOUNT,
-      day: text("The day of `received_at` in the account's time zone, YYYY-MM-DD."),
-      received_at: time("When its first request arrived."),
-      status: oneOf(EVENT_STATUSES, "Its status."),
-      origin_kind: oneOf(["source", "agent"], "Where it came from."),
-      origin_id: text("The id of that source or agent."),
-      endpoint_id: orNull(text("Where it is sent."), "it is only recorded."),
-      action: orNull(text("The requested action."), "it came from a source."),
-      policy_id: orNull(text("The policy that decided."), "there was none."),
-      gate: orNull(text("The gate that refused its last request."), "none did."),
-      cost: orNull({ type: "number", description: "Micro-euros." }, "it has none."),
-      attempts: count("HTTP requests sent for it."),
-      latency: orNull(amount("Its latency, ms."), "it is not delivered."),
-    }),
+    closed<Omit<StatsEvent, "is_final">>(
+      "An event that can still change, of which most have none; or a refused bundle.",
+      {
+        account: ACCOUNT,
+        day: text("The day of `received_at` in the account's time zone, YYYY-MM-DD."),
+        received_at: time("When its first request arrived."),
+        status: oneOf([...EVENT_STATUSES, REFUSED_BUNDLE], `Its status; ${REFUSED_BUNDLE} for a bundle.`),
+        origin_kind: oneOf(["source", "agent"], "Where it came from."),
+        origin_id: text("The id of that source or agent."),
+        endpoint_id: orNull(text("Where it is sent."), "it is only recorded."),
+        action: orNull(text("The requested action."), "it came from a source."),
+        policy_id: orNull(text("The policy that decided."), "there was none."),
+        gate: orNull(text("The gate that refused its last request."), "none did."),
+        cost: orNull({ type: "number", description: "Micro-euros." }, "it has none."),
+        attempts: count("HTTP requests sent for it."),
+        latency: orNull(amount("Its latency, ms."), "it is not delivered."),
+      },
+    ),
     closed<StatsAccount>("An account.", {
       time_zone: text("Its first IANA time zone."),
       changes: optional(

@@ -148,12 +148,17 @@ const inBrowser = (binary: string): void => {
       const { body } = await client.call("GET", `/v1${href}&limit=100`);
       assert.is(figure, String(body.data.length), href);
     }
+    const ofBundles = bars.find(([href]) => href.startsWith("/bundles?"));
+    assert.ok(ofBundles, "a refused bundle is a figure of its own");
     for (const [href, figure] of sums) {
       const { body } = await client.call("GET", `/v1${href}&total=true`);
       assert.is(figure, String(body.total), href);
       await page.open(program.url + href);
       await page.shows(`${figure} match`);
     }
+    await page.open(program.url + ofBundles[0]);
+    await page.shows(`blocked ${HOSTILE}`);
+    await page.hides(`committed ${HOSTILE}`);
   });
 
   test("so does each figure of its approvals, budgets and endpoints, and the number at Approvals", async () => {

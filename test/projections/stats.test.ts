@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import { dayIn } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
@@ -12,7 +13,7 @@ import { stats } from "../../projections/stats.ts";
 import { withZone, zoneAt } from "../../projections/stats-event.ts";
 import { PASSED, PLACES, type StatsBucket, UNFINISHED } from "../../projections/stats-totals.ts";
 import { eventLives } from "../support/event-lives.ts";
-import { at, deliveryFacts, history } from "../support/history.ts";
+import { at, bundleFacts, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 
 const test = suite("stats");
@@ -90,6 +91,34 @@ test("a history folded in pages of any size gives the same sums", () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test("a refused bundle is counted by its agent, policy and gate, and no more once it is admitted or held", () => {
+  const verdict: BundleRequest["verdict"] = {
+    decision: "deny",
+    policy: { id: "pol_1", version: 1 },
+    gates: [{ gate: "budget", outcome: "deny", code: "budget", detail: "9.00 of 10.00 EUR used today" }],
+  };
+  const facts = bundleFacts("bun_1");
+  const first = [facts.blocked({ verdict, received_at: at(30) }), facts.blocked({ verdict, received_at: at(90) })];
+  const counted = (more: readonly BundleEvent[], pageSize: number): readonly string[] => {
+    const log = history();
+    for (const fact of [...first, ...more]) log.add("bundle-bun_1", fact);
+    return bucketsOf(folded(stats, log.events, pageSize).all())
+      .filter(({ step, bundles_blocked: count = 0 }) => step === "minute" && count > 0)
+      .map(({ by, key, at: start, bundles_blocked: count, blocked }) => `${by} ${key} ${start} ${count} ${blocked}`)
+      .sort();
+  };
+  for (const pageSize of [1, 50]) {
+    assert.equal(counted([], pageSize), [
+      `agent agt_1 ${at(0)} 1 undefined`,
+      `all  ${at(0)} 1 undefined`,
+      `gate budget ${at(0)} 1 undefined`,
+      `policy pol_1 ${at(0)} 1 undefined`,
+    ]);
+    for (const more of [[facts.admitted({ received_at: at(120) }), facts.started(0, 121)], [facts.held()]])
+      assert.equal(counted(more, pageSize), []);
+  }
 });
 
 test("an event that cannot change leaves no document but its sums", () => {

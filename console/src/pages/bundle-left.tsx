@@ -27,7 +27,9 @@ const COMMENT_MAX = 1_000;
 /** Null if no undo was sent, or if what became of it cannot be read; undefined while it is read. */
 const useTried = (event: string | null): (UndoTried & { readonly endpoint: string | null }) | null | undefined => {
   const nameOf = useNames();
-  const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `undo ${event}`, on: null }, () =>
+  // The list of events may learn of the last attempt after the bundle has told it.
+  const on = event === null ? null : { topic: "events", id: event };
+  const shown = useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `undo ${event}`, on }, () =>
     event === null ? Promise.resolve(NOT_ASKED) : call("GET /v1/events/{id}", { params: { id: event } }),
   );
   if (shown.body === null) return event === null || shown.problem !== null ? null : undefined;

@@ -6,15 +6,17 @@ import { stateOf } from "../../design/states.ts";
 import type { Column } from "../../design/table.tsx";
 import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
-import { useNames } from "../api/names.ts";
+import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
+import { filtersIn, queryOf } from "./bundle-query.ts";
 import { actionsText, whyInState } from "./bundle-words.ts";
 import type { ExportColumn } from "./export-text.ts";
-import { gateDetail, gateName, refusingGate } from "./gate-words.ts";
+import { GATE_FILTER, gateDetail, gateName, refusingGate } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
+import { timeFilter } from "./ranges.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 
 type Row = AnswerOf<"GET /v1/bundles">["data"][number];
@@ -30,11 +32,15 @@ const VIEWS: readonly FixedView[] = [
     address: `/bundles?status=${value}`,
   })),
 ];
-const FILTERS: readonly Filter[] = [
+const filters = (): readonly Filter[] => [
+  timeFilter("Asked"),
   {
     ...{ name: "status", label: "State", expects: "Choose a state from the list.", isSeveral: true },
     choices: STATUSES.map((value) => ({ value, word: stateOf(value).word })),
   },
+  { name: "agent_id", label: "Agent", choices: namesOf("agt_"), expects: null },
+  { name: "policy_id", label: "Policy", choices: namesOf("pol_"), expects: null },
+  GATE_FILTER,
 ];
 
 const whyOf = (row: Row): string => {
@@ -78,15 +84,16 @@ const exportColumns = (name: (id: string | null) => string | null): readonly Exp
 /** Is anything half done? */
 const Bundles = ({ query }: PageProps) => {
   const name = useNames();
-  const set: { readonly status?: string } = query.status ? { status: query.status } : {};
+  const set = filtersIn(query);
+  const offered = filters();
   const address = hrefOf("/bundles", set);
   const change = (values: FilterValues): void => go(hrefOf("/bundles", { ...set, ...values }), { isReplaced: true });
   const page = (cursor: string | undefined, limit: number) =>
-    call("GET /v1/bundles", { query: { limit, ...set, ...(cursor === undefined ? {} : { cursor }) } });
+    call("GET /v1/bundles", { query: { limit, ...queryOf(set), ...(cursor === undefined ? {} : { cursor }) } });
   const list = useList<Row>({
     filter: address,
     isKept: true,
-    isWrong: faultsOf(FILTERS, set).length > 0,
+    isWrong: faultsOf(offered, set).length > 0,
     topic: "bundles",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
@@ -101,14 +108,14 @@ const Bundles = ({ query }: PageProps) => {
       keyOf={({ id }) => id}
       exported={{ columns: exportColumns(name), page: (cursor) => page(cursor, 100) }}
       empty={
-        set.status === undefined
+        Object.keys(set).length === 0
           ? { title: "No bundles yet", text: "A bundle appears here when an agent asks for several actions as one." }
           : { title: "No bundles match", text: "Remove a filter to see more." }
       }
     >
       <div class="stack tight">
         <SavedViews fixed={VIEWS} address={address} isWrong={list.isWrong} />
-        <FilterBar label="Filter bundles" filters={FILTERS} values={set} onChange={change} />
+        <FilterBar label="Filter bundles" filters={offered} values={set} onChange={change} />
       </div>
     </Listing>
   );

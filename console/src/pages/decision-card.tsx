@@ -162,10 +162,13 @@ const useChanges = ({ replaced_by: next }: Approval, { text }: Read): readonly s
 const SENT: readonly string[] = ["delivered", "failed"];
 
 /** The event once it is delivered or has failed; null before that, and of what is no event. */
-const useSent = ({ event_id: id, outcome: { status } }: Approval): AnswerOf<"GET /v1/events/{id}"> | null =>
-  useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `sent ${id} ${status}`, on: null }, () =>
+const useSent = ({ event_id: id, outcome: { status } }: Approval): AnswerOf<"GET /v1/events/{id}"> | null => {
+  // The list of events may learn of the end after the approval has told it.
+  const on = id === null ? null : { topic: "events", id };
+  return useAnswer<AnswerOf<"GET /v1/events/{id}"> | null>({ key: `sent ${id} ${status}`, on }, () =>
     id !== null && SENT.includes(status) ? call("GET /v1/events/{id}", { params: { id } }) : Promise.resolve(NOT_ASKED),
   ).body;
+};
 
 /** From the decision to the end of the attempt that succeeded; null unless it was delivered. */
 const deliveredOf = (

@@ -24,7 +24,7 @@ import { COUNTED, COUNTS_QUERY, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
-import { gateName } from "./gate-words.ts";
+import { GATE_FILTER } from "./gate-words.ts";
 import { WrongFilter } from "./listing.tsx";
 import { timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
@@ -44,11 +44,6 @@ const VIEWS: readonly FixedView[] = [
   { name: "All", address: "/events" },
   ...COUNTED.map((value) => ({ name: stateOf(value).word, address: `/events?status=${value}` })),
 ];
-/** What may refuse or hold a request. */
-const GATES = [
-  ...(["scope", "schema", "require_fields", "cost", "content", "rate"] as const),
-  ...(["loop", "budget", "quota", "bytes", "approval", "bundle"] as const),
-] satisfies readonly ReturnType<typeof queryOf>["gate"][];
 const ORIGINS: Filter = {
   ...{ name: "origin", label: "Origin", expects: "Choose an origin from the list.", isSeveral: true },
   choices: [
@@ -67,10 +62,7 @@ const filters = ({ origin }: FilterValues): readonly Filter[] => [
   { name: "source_id", label: "Source", choices: namesOf("src_"), expects: null },
   { name: "agent_id", label: "Agent", choices: namesOf("agt_"), expects: null },
   { name: "policy_id", label: "Policy", choices: namesOf("pol_"), expects: null },
-  {
-    ...{ name: "gate", label: "Gate", expects: "Choose a gate from the list." },
-    choices: GATES.map((value) => ({ value, word: gateName(value) })),
-  },
+  GATE_FILTER,
   { name: "action", label: "Action", choices: [], expects: null },
   { name: "run", label: "Run", choices: [], expects: null },
   { name: "replay", label: "Replay", choices: [], expects: null },

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { count, percent } from "../../design/format.ts";
+import { count, counted, percent } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
 import type { AnswerOf } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -69,12 +69,14 @@ export const AdmittedSum = ({ stats }: OfStats) => (
 
 export const RefusedSum = ({ stats }: OfStats) => {
   const refused = figureOf(stats, "blocked");
+  const bundles = figureOf(stats, "bundles_blocked");
+  const share = `${percent(refused, figureOf(stats, "admitted") + refused)} of all requests`;
   return (
     <Sum
       name="Refused"
       mark={<Mark name="refused" role="refuse" />}
       value={count(refused)}
-      below={`${percent(refused, figureOf(stats, "admitted") + refused)} of all requests`}
+      below={bundles === 0 ? share : `${share}; ${counted(bundles, "bundle")} as well`}
       href={hrefOfSum(stats, "blocked")}
     />
   );

@@ -1,4 +1,6 @@
+import type { Api } from "../../../build/page-types/api.ts";
 import { coversAction } from "../../../domain/evidence/action-pattern.ts";
+import type { Filter } from "../../design/filter-values.ts";
 import { countdown, counted, duration, euro } from "../../design/format.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { joined, type Message, message, type Part } from "./message.ts";
@@ -21,6 +23,17 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 const NAMES: Readonly<Record<string, string>> = { require_fields: "Required fields" };
 
 export const gateName = (gate: string): string => NAMES[gate] ?? sentence(gate.replaceAll(/[_-]/g, " "));
+
+/** What may refuse or hold a request. */
+const GATES = [
+  ...(["scope", "schema", "require_fields", "cost", "content", "rate"] as const),
+  ...(["loop", "budget", "quota", "bytes", "approval", "bundle"] as const),
+] satisfies readonly NonNullable<NonNullable<Api["GET /v1/events"]["query"]>["gate"]>[];
+
+export const GATE_FILTER: Filter = {
+  ...{ name: "gate", label: "Gate", expects: "Choose a gate from the list." },
+  choices: GATES.map((value) => ({ value, word: gateName(value) })),
+};
 
 /** The API's texts of the gates that count. */
 const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EUR$/;

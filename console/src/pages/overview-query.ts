@@ -23,7 +23,7 @@ export const spanIn = (query: Readonly<Record<string, string>>): Span => {
   return { range: null, from, ...(to === undefined ? {} : { to }) };
 };
 
-const FIGURES = "admitted,delivered,blocked,held,failed,waiting,latency_p50_ms,latency_p99_ms";
+const FIGURES = "admitted,delivered,blocked,bundles_blocked,held,failed,waiting,latency_p50_ms,latency_p99_ms";
 
 /** Without the entries that are undefined. */
 const given = (query: Readonly<Record<string, string | undefined>>): { readonly from?: string; readonly to?: string } =>
@@ -35,7 +35,7 @@ export const figuresQueries = ({ range, from: first, to }: Span, now: number) =>
   const asked = range === null ? given({ from: first, to }) : given({ from: rangeStart(range, now) });
   return {
     all: { metric: FIGURES, by: "all", ...asked },
-    gates: { metric: "blocked", by: "gate", ...asked },
+    gates: { metric: "blocked,bundles_blocked", by: "gate", ...asked },
     held: { metric: "held", by: "action", ...asked },
   } as const;
 };

@@ -127,7 +127,8 @@ const Bars = ({ title, none, stats, nameOf, as }: BarsProps) => {
       {stats !== null && rows.length === 0 ? <p class="soft">{none}</p> : null}
       <ul class={`barlist ${as ?? ""}`}>
         {rows.map((it) => {
-          const name = it.key === null ? `${it.rest} others` : nameOf(it.key);
+          const about = it.key === null ? `${it.rest} others` : nameOf(it.key);
+          const name = it.metric === "bundles_blocked" ? `${about}, bundles` : about;
           const href = it.list === null ? null : listHref(it);
           return <Bar key={name} name={name} href={href} value={it.value ?? 0} most={most} />;
         })}

@@ -6,6 +6,7 @@ import type { Right } from "../api/roles.ts";
 import { todayQuery } from "../pages/agents-query.ts";
 import { queueQuery } from "../pages/approval-query.ts";
 import { queryOf as auditQuery } from "../pages/audit-query.ts";
+import { queryOf as bundlesQuery } from "../pages/bundle-query.ts";
 import { COUNTS_QUERY, queryOf as eventsQuery } from "../pages/event-query.ts";
 import { lastDayQuery } from "../pages/last-day-query.ts";
 import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, spanIn } from "../pages/overview-query.ts";
@@ -38,7 +39,7 @@ const ALWAYS: readonly FirstRead[] = [
   read("GET /v1/members/me/preferences"),
 ];
 
-const list = (path: "sources" | "agents" | "replays" | "bundles", status = "") =>
+const list = (path: "sources" | "agents" | "replays", status = "") =>
   read(`GET /v1/${path}`, { query: { limit: 50, status } });
 
 const records = ({ query }: Opened): readonly FirstRead[] => [
@@ -95,7 +96,7 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   ],
   "/approvals": approvals,
   "/approvals/{id}": approvals,
-  "/bundles": ({ query }) => [list("bundles", query.status)],
+  "/bundles": ({ query }) => [read("GET /v1/bundles", { query: { limit: 50, ...bundlesQuery(query) } })],
   "/bundles/{id}": ({ params: { id = "" } }) => [read("GET /v1/bundles/{id}", { params: { id } })],
   "/replays": ({ query }) => [list("replays", query.status)],
   "/replays/{id}": ({ params: { id = "" } }) => [read("GET /v1/replays/{id}", { params: { id } })],

@@ -1,5 +1,6 @@
 import { ACTION_NAME_MAX } from "../../../domain/evidence/action-name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bundles.ts";
+import { GATES } from "../../../projections/schemas/decided.ts";
 import { STEPS_MAX } from "../../bundles/plan.ts";
 import type { StepTimes } from "../../bundles/step-times.ts";
 import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
@@ -7,14 +8,24 @@ import { LISTING_QUERY } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { severalOf } from "../../http/several-values.ts";
+import { TIME_RANGE_QUERY } from "../../http/time-range.ts";
 import { RESULT, RUN_FIELDS } from "../agents/request-input.ts";
 import type { BundleSummary, StepSummary } from "./bundle-summary.ts";
 
 const NAME_LENGTH_MAX = 100;
 const COMMENT_LENGTH_MAX = 1_000;
 
+const ID_LENGTH_MAX = 128;
+const idOf = (description: string) =>
+  ({ type: "string", minLength: 1, maxLength: ID_LENGTH_MAX, description }) as const satisfies JsonSchema;
+
 export const LIST_QUERY = {
   status: severalOf(BUNDLE_STATUSES, "Only bundles with one of these statuses"),
+  agent_id: idOf("Only bundles of this agent"),
+  policy_id: idOf("Only bundles on which this policy decided"),
+  gate: { enum: GATES, description: "Only bundles whose last request this gate has refused" },
+  from: { ...TIME_RANGE_QUERY.from, description: "First asked for at this time or later" },
+  to: { ...TIME_RANGE_QUERY.to, description: "First asked for before this time" },
   ...LISTING_QUERY,
 } as const satisfies Record<string, JsonSchema>;
 

@@ -1,9 +1,10 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import { type Bundle, requestOf, resolutionOf } from "../../../domain/bundle/state.ts";
+import { defined } from "../../../domain/defined.ts";
 import type { Words } from "../../../domain/personal/words.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import type { ViewStore } from "../../../domain/ports/view-store.ts";
+import type { Condition, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
 import { bundleAnswer, hasEnded, heldFor } from "../../bundles/answer.ts";
@@ -16,6 +17,7 @@ import { isPage, listOf, pageOf } from "../../http/listing.ts";
 import { type Answer, type Call, type Handler, type Input, positionOf, type Route, route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { valuesOf } from "../../http/several-values.ts";
+import { timeRangeOf } from "../../http/time-range.ts";
 import { withStatuses } from "../../http/with-statuses.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
@@ -114,10 +116,18 @@ const show: Handle<{ query: typeof WAIT_QUERY; params: "id" }> = (deps) => async
 const list: Handle<{ query: typeof LIST_QUERY }> =
   ({ views, personal }) =>
   async ({ principal, query }) => {
-    const where = [
+    const range = timeRangeOf(query);
+    if ("problem" in range) return range;
+    const { agent_id, policy_id, gate } = query;
+    const where: readonly Condition[] = [
       { field: "account", is: "=", value: principal.account },
       ...(principal.kind === "agent" ? [{ field: "agent_id", is: "=", value: principal.id } as const] : []),
-    ] as const;
+      ...Object.entries(defined({ agent_id, policy_id, gate })).map(
+        ([field, value]) => ({ field, is: "=", value }) as const,
+      ),
+      ...(range.from === null ? [] : [{ field: "created_at", is: ">=", value: range.from } as const]),
+      ...(range.to === null ? [] : [{ field: "created_at", is: "<", value: range.to } as const]),
+    ];
     const sort = { field: "created_at", order: "desc" } as const;
     const listed = withStatuses(views, valuesOf(query.status));
     const page = await pageOf(listed, { view: VIEW, where, sort }, query, (document: BundleDocument, id) =>

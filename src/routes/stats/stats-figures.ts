@@ -8,6 +8,7 @@ const COUNTED = ["blocked", "held", "delivered", "failed"] as const;
 export const METRICS = [
   "admitted",
   ...COUNTED,
+  "bundles_blocked",
   "waiting",
   "attempts",
   "latency_p50_ms",
@@ -23,7 +24,7 @@ const WAITING = ["queued", "delivering", "retrying"] as const;
 
 type Part = Partial<Omit<StatsBucket, "account" | "by" | "key" | "step" | "series" | "at">>;
 
-const SUMMED = [...EVENT_STATUSES, "attempts", "cost", "reserved", "spent"] as const;
+const SUMMED = [...EVENT_STATUSES, "bundles_blocked", "attempts", "cost", "reserved", "spent"] as const;
 
 /** The figures of several buckets as those of one. */
 export const together = (parts: readonly Part[]): Part => {
@@ -60,6 +61,7 @@ const STATUSES: Readonly<Record<Metric, string | null>> = {
   held: "held",
   delivered: "delivered",
   failed: "failed",
+  bundles_blocked: "blocked",
   waiting: WAITING.join(","),
   attempts: null,
   latency_p50_ms: "delivered",
@@ -79,16 +81,21 @@ const FILTERS: Readonly<Record<StatsBy, string | null>> = {
   gate: "gate",
 };
 
-/** The address of the list of the events that a figure is about. */
+/** A bundle is of an agent, and no event. */
+const BUNDLE_FILTERS: ReadonlySet<StatsBy> = new Set(["all", "agent", "policy", "gate"]);
+
+/** The address of the list of the events, or of the bundles, that a figure is about; null if there is none. */
 export const listBehind = (
   metric: Metric,
   { by, key }: Pick<StatsBucket, "by" | "key">,
   { from, to }: { readonly from: string; readonly to: string },
-): string => {
-  const filter = new URLSearchParams({ from, to, origin: "source,agent" });
+): string | null => {
+  const isOfBundles = metric === "bundles_blocked";
+  if (isOfBundles && !BUNDLE_FILTERS.has(by)) return null;
+  const filter = new URLSearchParams({ from, to, ...(isOfBundles ? {} : { origin: "source,agent" }) });
   const [status, name] = [STATUSES[metric], FILTERS[by]];
   if (status !== null) filter.set("status", status);
   else if (by === "gate") filter.set("status", "blocked");
   if (name !== null) filter.set(name, key);
-  return `/v1/events?${filter}`;
+  return `/v1/${isOfBundles ? "bundles" : "events"}?${filter}`;
 };

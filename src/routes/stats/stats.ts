@@ -36,7 +36,7 @@ const QUERY = {
     description:
       `One or several of ${METRICS.join(", ")}, separated by commas. Events are counted by the time at which they were ` +
       "received and by their status now. `admitted` are those that gates and people let through and that were not " +
-      "cancelled; `waiting` are those of them that are still to be sent; `cost_eur` is their cost. `spent_eur` is the cost of those that " +
+      "cancelled; `bundles_blocked` are bundles that are refused as one, which are no events; `waiting` are those of them that are still to be sent; `cost_eur` is their cost. `spent_eur` is the cost of those that " +
       "have ended, `reserved_eur` of those that are held or still to be sent. A latency is the time from admission, release or replay to delivery, with an error of " +
       "at most 3.2 %.",
   },
@@ -79,7 +79,10 @@ const ANSWER = named(
         key: { type: ["string", "null"], description: "Null for `all`, and for the rest" },
         rest: { type: "integer", description: "How many keys the series adds up; 0 if it has one key" },
         value: { ...value, description: "Of the whole range" },
-        list: { type: ["string", "null"], description: "The address of the list of these events; null for the rest" },
+        list: {
+          type: ["string", "null"],
+          description: "The address of the list of these events or bundles; null for the rest",
+        },
         points: { type: "array", items: object({ at: time, value }) },
       }),
     },

@@ -391,6 +391,33 @@ test("the list is the detail without results, and finds by status", async () => 
   assert.is((await list({ limit: 0 })).outcome, "invalid-request");
 });
 
+test("the list finds by agent, policy, gate and time, as the figures of refused bundles ask for it", async () => {
+  const verdict = {
+    decision: "deny",
+    policy: { id: "pol_1", version: 1 },
+    gates: [{ gate: "budget", outcome: "deny", code: "budget", detail: "9.00 of 10.00 EUR used today" }],
+  } as const;
+  const { list } = await world((it) => void it.add(`bundle-${ID}`, FACTS.blocked({ verdict, received_at: at(60) })));
+  const count = async (query: Record<string, string>): Promise<number> =>
+    ((await list({ status: "blocked", ...query })).body.data as unknown[]).length;
+  for (const query of [
+    {},
+    { gate: "budget", from: at(60), to: at(61) },
+    { agent_id: AGENT.id, policy_id: "pol_1" },
+    { policy_id: "pol_1", gate: "budget" },
+  ])
+    assert.is(await count(query), 1, JSON.stringify(query));
+  for (const query of [
+    { gate: "rate" },
+    { from: at(61) },
+    { to: at(60) },
+    { agent_id: "agt_9" },
+    { policy_id: "pol_2" },
+  ])
+    assert.is(await count(query), 0, JSON.stringify(query));
+  assert.is((await list({ from: "yesterday" })).outcome, "invalid-request");
+});
+
 test("cancelled while it runs nothing more is begun", async () => {
   const { cancel, get } = await world((it) => {
     begun(it);

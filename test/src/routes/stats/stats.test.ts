@@ -15,7 +15,7 @@ import { statsRoutes } from "../../../../src/routes/stats/stats.ts";
 import { payloads } from "../../../../src/streams/payloads.ts";
 import { caller } from "../../../support/call.ts";
 import { eventLives } from "../../../support/event-lives.ts";
-import { at, deliveryFacts, type History, history } from "../../../support/history.ts";
+import { at, bundleFacts, deliveryFacts, type History, history } from "../../../support/history.ts";
 import { NO_CALLS } from "../../../support/no-calls.ts";
 import { folded } from "../../../support/projected.ts";
 
@@ -120,6 +120,37 @@ test("every figure of every history is the count of the list at its address", as
     ),
     { numRuns: 40 },
   );
+});
+
+test("a refused bundle is no event: its figure is of its own metric, and leads to the list of bundles", async () => {
+  const log = history();
+  const verdict = {
+    decision: "deny",
+    policy: { id: "pol_1", version: 1 },
+    gates: [{ gate: "budget", outcome: "deny", code: "budget", detail: "9.00 of 10.00 EUR used today" }],
+  } as const;
+  log.add("bundle-bun_1", bundleFacts("bun_1").blocked({ verdict, received_at: at(60) }));
+  const call = await served(log);
+  const range = { from: at(0), to: at(3_600), step: "1h" };
+  const figures = async (by: string, key?: string) =>
+    (await asked(call, "acc_1", { metric: "blocked,bundles_blocked", by, key, ...range })).series.map(
+      ({ metric, key: of, value, list }) => [metric, of, value, metric === "blocked" ? null : list],
+    );
+  const listOf = (filter: string) => `/v1/bundles?${new URLSearchParams({ from: at(0), to: at(3_600) })}&${filter}`;
+  for (const [by, key, filter] of [
+    ["all", null, "status=blocked"],
+    ["gate", "budget", "status=blocked&gate=budget"],
+    ["agent", "agt_1", "status=blocked&agent_id=agt_1"],
+    ["policy", "pol_1", "status=blocked&policy_id=pol_1"],
+  ] as const)
+    assert.equal(await figures(by), [
+      ["blocked", key, 0, null],
+      ["bundles_blocked", key, 1, listOf(filter)],
+    ]);
+  assert.equal(await figures("endpoint", "end_1"), [
+    ["blocked", "end_1", 0, null],
+    ["bundles_blocked", "end_1", 0, null],
+  ]);
 });
 
 const withEvents = (...minutes: readonly number[]): History => {
