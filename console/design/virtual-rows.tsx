@@ -1,4 +1,4 @@
-import { createContext } from "preact";
+import { type ComponentChildren, createContext, toChildArray } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 
 export type Window = { readonly from: number; readonly to: number };
@@ -36,16 +36,22 @@ const whenIdle = (run: () => void): (() => void) => {
   return () => cancelIdleCallback(turn);
 };
 
-/** How many of `count` rows are drawn by now: those on the screen at once, and more whenever nothing else is to be done. */
-const useGrowing = (count: number, rowPx: number): number => {
+/** How many of `count` are drawn by now: the first at once, and more whenever nothing else is to be done. */
+const useTurns = (count: number, { first, each }: { readonly first: number; readonly each: number }): number => {
   const isWhole = useContext(WholeLists);
-  const [drawn, setDrawn] = useState(() => (isWhole ? count : Math.ceil(innerHeight / rowPx) + LOW_ROWS));
+  const [drawn, setDrawn] = useState(isWhole ? count : first);
   useEffect(() => {
     if (drawn >= count) return;
-    if (!isWhole) return whenIdle(() => setDrawn(drawn + ROWS_A_TURN));
+    if (!isWhole) return whenIdle(() => setDrawn(drawn + each));
     setDrawn(count);
   }, [drawn, count]);
   return Math.min(drawn, count);
+};
+
+/** Draws the first of its parts at once and the others one after another, so that on a slow machine no act waits for all. */
+export const InTurns = ({ children }: { readonly children: ComponentChildren }) => {
+  const parts = toChildArray(children);
+  return <>{parts.slice(0, useTurns(parts.length, { first: 1, each: 1 }))}</>;
 };
 
 type Windowed = {
@@ -60,7 +66,8 @@ type Windowed = {
 /** Draws all rows up to `most`, one after another, and above that only those near the screen. */
 export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
   // Above `most`, what is near the screen is drawn, and no more of them come by themselves.
-  const drawn = useGrowing(Math.min(count, most), rowPx);
+  const first = Math.ceil(innerHeight / rowPx) + LOW_ROWS;
+  const drawn = useTurns(Math.min(count, most), { first, each: ROWS_A_TURN });
   const windowed = useWindow(count, rowPx, most);
   if (count > most) return windowed;
   return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };

@@ -12,25 +12,31 @@ const roleOf = async (answer: Response): Promise<string> => {
   return member.role;
 };
 
+/** The role of the session, as the shell tells it; null if the service does not know, and "none" without a session. */
+const toldRole = (): string | null => {
+  const told = document.querySelector('meta[name="session"]')?.getAttribute("content") ?? null;
+  return told === "unknown" ? null : told;
+};
+
 /**
  * Runs before the other scripts have arrived: the page's own script and its first answers come meanwhile. What a role has
- * no right to is not asked for, so that waits until it is known who is signed in. Without a session that is accepted, nothing is
- * asked for here: each read would be refused.
+ * no right to is not asked for. Without a session that is accepted, nothing is asked for here: each read would be refused.
  */
 const begin = async (): Promise<void> => {
   const place = placeOfUrl(new URL(location.pathname === "/" ? HOME : location.href, location.href));
   const found = pageAt(place);
-  const isVisitor = document.querySelector('meta[name="session"]')?.getAttribute("content") === "none";
-  if (found === null || isVisitor) return;
+  const told = toldRole();
+  if (found === null || told === "none") return;
   const me = earlyReads.begin(ME);
   const script = loadPage(found.row);
   const reads = firstReads(found.row.path, { params: found.params, query: place.query, now: Date.now() });
-  for (const { address, right } of reads) if (right === null) void earlyReads.begin(address);
+  const beginFor = (role: string | null): void => {
+    for (const { address, right } of reads)
+      if (right === null || (role !== null && hasRight(role, right))) void earlyReads.begin(address);
+  };
+  beginFor(told);
   const answer = await me;
-  if (answer?.ok) {
-    const role = await roleOf(answer);
-    for (const { address, right } of reads) if (right !== null && hasRight(role, right)) void earlyReads.begin(address);
-  }
+  if (told === null && answer?.ok) beginFor(await roleOf(answer));
   await script;
 };
 

@@ -50,17 +50,21 @@ export const bundledFiles = (): ReadonlyMap<string, BundledFile> => {
 export const etagOf = (body: Buffer): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 
-/** What the shell's file tells the page's scripts, and what it tells them instead. */
+/** What the shell's file tells the page's scripts, as it was built. */
 const TOLD = {
-  /** Whether strangers may make an account. */
-  signup: ['<meta name="sign-up" content="closed">', '<meta name="sign-up" content="open">'],
-  /** Whether the request brought a session that is accepted: without one, what needs it is not asked for. */
-  session: ['<meta name="session" content="none">', '<meta name="session" content="accepted">'],
+  /** `open` if strangers may make an account. */
+  "sign-up": "closed",
+  /**
+   * The role of the session that the request brought: what a role may not read is not asked for. `none` without a session
+   * that is accepted, `unknown` if that cannot be found out.
+   */
+  session: "none",
 } as const;
 
-export const telling = (shell: BundledFile, what: keyof typeof TOLD): BundledFile => {
-  const [built, instead] = TOLD[what];
-  const plain = Buffer.from(shell.plain.toString().replace(built, instead));
+const toldAs = (name: string, content: string): string => `<meta name="${name}" content="${content}">`;
+
+export const telling = (shell: BundledFile, name: keyof typeof TOLD, content: string): BundledFile => {
+  const plain = Buffer.from(shell.plain.toString().replace(toldAs(name, TOLD[name]), toldAs(name, content)));
   const coded = new Map([
     ["br", brotliCompressSync(plain)],
     ["gzip", gzipSync(plain)],

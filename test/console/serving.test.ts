@@ -101,19 +101,16 @@ test("the shell says whether strangers may make an account, in every coding", as
   assert.match((await (await opened()).inject({ url: "/" })).body, /name="sign-up" content="closed"/);
 });
 
-test("the shell says whether the request brought a session that is accepted, and is kept apart for both", async () => {
+test("the shell says the role of the session that the request brought, and is kept apart for each", async () => {
   const app = await opened();
   const read = (headers: Record<string, string>) => app.inject({ url: "/overview", headers });
   const [visitor, member] = [await read({}), await read({ cookie: "theme=dark; __Host-session=c0mes-back" })];
   assert.match(visitor.body, /name="session" content="none"/);
   for (const cookie of ["__Host-session=; theme=dark", "__Host-session=ended"])
     assert.is((await read({ cookie })).body, visitor.body, cookie);
-  assert.is(
-    (await read({ cookie: "__Host-session=the-log-is-away" })).body,
-    member.body,
-    "the page says what is wrong",
-  );
-  assert.match(member.body, /name="session" content="accepted"/);
+  const unknown = await read({ cookie: "__Host-session=the-log-is-away" });
+  assert.match(unknown.body, /name="session" content="unknown"/, "the page asks, and says what is wrong");
+  assert.match(member.body, /name="session" content="viewer"/);
   assert.not.match(member.body, /c0mes-back/);
   assert.is(member.headers.vary, "accept-encoding, cookie");
   const kept = String(visitor.headers.etag);

@@ -5,6 +5,7 @@ import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
 import { Breaking, Head, Section, Time, Zone } from "../../design/text.tsx";
+import { InTurns } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf, placeOfUrl } from "../shell/addresses.ts";
 import { waitingForMe } from "../shell/frame-state.ts";
@@ -273,53 +274,53 @@ const Overview = ({ query }: PageProps) => {
         <LoadError what="The figures" failure={stats.problem} since={stats.since} onRetry={stats.again} />
       )}
       {isReady ? null : <Loading rows={8} />}
-      {stats.body === null || !isReady ? null : (
-        <>
-          <Sums stats={stats.body} />
-          <div class="third wide">
-            <Chart stats={stats.body} />
-            <div class="stack">
-              <Bars
-                title="Refusals by gate"
-                none="No request was refused in this range."
-                stats={gates.body}
-                nameOf={gateName}
-              />
-              <Bars
-                title="Waiting for approval, by action"
-                none="No request for an action of this range waits for an approval."
-                stats={held.body}
-                nameOf={(action) => action}
-                as="wait"
-              />
-            </div>
-          </div>
-        </>
-      )}
       {isReady ? (
-        <div class="half wide">
-          {budgets.body === null ? null : <Budgets policies={budgets.body} />}
-          {sorted.length === 0 ? null : (
-            <Section
-              title="Endpoints, worst first"
-              beside={
-                <span class="meta">
-                  <a href="/endpoints">All of them</a>
-                </span>
-              }
-            >
-              <DataTable
-                caption="Endpoints, worst first"
-                columns={ENDPOINT_COLUMNS}
-                rows={sorted.slice(0, SHOWN_ENDPOINTS)}
-                keyOf={(row) => row.id}
-                as="even"
-              />
-            </Section>
+        <InTurns>
+          {stats.body === null ? null : <Sums stats={stats.body} />}
+          {stats.body === null ? null : (
+            <div class="third wide">
+              <Chart stats={stats.body} />
+              <div class="stack">
+                <Bars
+                  title="Refusals by gate"
+                  none="No request was refused in this range."
+                  stats={gates.body}
+                  nameOf={gateName}
+                />
+                <Bars
+                  title="Waiting for approval, by action"
+                  none="No request for an action of this range waits for an approval."
+                  stats={held.body}
+                  nameOf={(action) => action}
+                  as="wait"
+                />
+              </div>
+            </div>
           )}
-        </div>
+          <div class="half wide">
+            {budgets.body === null ? null : <Budgets policies={budgets.body} />}
+            {sorted.length === 0 ? null : (
+              <Section
+                title="Endpoints, worst first"
+                beside={
+                  <span class="meta">
+                    <a href="/endpoints">All of them</a>
+                  </span>
+                }
+              >
+                <DataTable
+                  caption="Endpoints, worst first"
+                  columns={ENDPOINT_COLUMNS}
+                  rows={sorted.slice(0, SHOWN_ENDPOINTS)}
+                  keyOf={(row) => row.id}
+                  as="even"
+                />
+              </Section>
+            )}
+          </div>
+          {stats.body === null ? null : <ApprovalsInRange from={stats.body.from} to={stats.body.to} />}
+        </InTurns>
       ) : null}
-      {stats.body === null || !isReady ? null : <ApprovalsInRange from={stats.body.from} to={stats.body.to} />}
     </>
   );
 };

@@ -1,3 +1,4 @@
+import { ROLES } from "../../../domain/account/events.ts";
 import type { Signup } from "../../config.ts";
 import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
@@ -28,7 +29,7 @@ const LICENCES = "licences.txt";
 
 const CODINGS = { "accept-encoding": { type: "string", description: "The build made `br` and `gzip`" } } as const;
 const CONDITION = { "if-none-match": { type: "string", description: "The ETag of what is kept" } } as const;
-const COOKIE = { cookie: { type: "string", description: "The shell says whether its session is accepted" } } as const;
+const COOKIE = { cookie: { type: "string", description: "The shell says the role of its session" } } as const;
 
 const codedFor = (file: BundledFile, acceptEncoding: string | undefined) => {
   const coding = codingFor(acceptEncoding, file);
@@ -45,19 +46,25 @@ type Shell = { readonly file: BundledFile; readonly etag: string };
 
 const shellOf = (file: BundledFile): Shell => ({ file, etag: etagOf(file.plain) });
 
-type Shells = { readonly toVisitor: Shell; readonly toSession: Shell };
+const SESSIONS = [...ROLES, "unknown", "none"] as const;
+type Session = (typeof SESSIONS)[number];
+type Shells = Readonly<Record<Session, Shell>>;
 
-/** True if it cannot be found out: then the page asks, and says what is wrong. */
-const isAccepted = async (authenticate: Authenticate, cookie: string): Promise<boolean> => {
+const shellsOf = (built: BundledFile): Shells =>
+  // `SESSIONS` has each of them.
+  Object.fromEntries(SESSIONS.map((it) => [it, shellOf(telling(built, "session", it))])) as Shells;
+
+/** Unknown if it cannot be found out: then the page asks, and says what is wrong. */
+const sessionOf = async (authenticate: Authenticate, cookie: string): Promise<Session> => {
   const token = sessionToken(cookie);
-  if (token === null) return false;
+  if (token === null) return "none";
   return authenticate({ kind: "session", token }).then(
-    (it) => it !== null,
-    () => true,
+    (it) => (it !== null && "role" in it ? it.role : "none"),
+    () => "unknown",
   );
 };
 
-const shellRoute = (path: string, { toVisitor, toSession }: Shells, authenticate: Authenticate): Route => ({
+const shellRoute = (path: string, shells: Shells, authenticate: Authenticate): Route => ({
   method: "GET",
   path,
   who: "anyone",
@@ -69,7 +76,7 @@ const shellRoute = (path: string, { toVisitor, toSession }: Shells, authenticate
   answers: { 200: { type: "string" }, 304: null },
   produces: "text/html",
   async handle(call) {
-    const { file, etag } = (await isAccepted(authenticate, call.headers.cookie ?? "")) ? toSession : toVisitor;
+    const { file, etag } = shells[await sessionOf(authenticate, call.headers.cookie ?? "")];
     const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
     // A proxy that compresses weakens the tag.
     const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
@@ -89,7 +96,7 @@ export const readConsoleBundle = (signup: Signup): ConsoleBundle => {
   const files = bundledFiles();
   const built = files.get(SHELL);
   if (built === undefined) throw new Error("The console was not built: run `npm run build`.");
-  return { files, shell: signup === "open" ? telling(built, "signup") : built };
+  return { files, shell: signup === "open" ? telling(built, "sign-up", "open") : built };
 };
 
 /** The shell says at an unknown address that there is no such page, and to a visitor only how to sign in. */
@@ -104,7 +111,7 @@ export const consolePage =
 export const consoleRoutes = ({ files, shell }: ConsoleBundle, authenticate: Authenticate): readonly Route[] => {
   const verifier = files.get(VERIFIER);
   if (verifier === undefined) throw new Error("The verifier's page was not built: run `npm run build`.");
-  const shells = { toVisitor: shellOf(shell), toSession: shellOf(telling(shell, "session")) };
+  const shells = shellsOf(shell);
   return [
     ...CONSOLE_ADDRESSES.map((path) => shellRoute(path, shells, authenticate)),
     {
