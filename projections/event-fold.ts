@@ -3,6 +3,7 @@ import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Attempt, EventDocument, EventReplay, Stage } from "./event-document.ts";
 import { eventOf } from "./projection.ts";
+import { bundleOf } from "./streams.ts";
 
 /** The stages of a decision: received, authenticated, gated, and its outcome. */
 const DECISION_STAGES = 4;
@@ -21,6 +22,14 @@ type StepEnded = Extract<DeliveryEvent, { type: "BundleStepEnded" }>["data"];
 /** A delivery without effect has the cost null and is refunded. What had no cost and reported none still has none. */
 export const determinedCost = (before: number | null, { cost, counted, basis }: Determined): number | null =>
   before === null && basis !== "reported" && counted === undefined ? null : (cost ?? 0) + (counted ?? 0);
+
+/** The event of a step of a bundle whose cost an undo gave back; null for any other record. */
+export const givenBackIn = (recorded: RecordedEvent): string | null => {
+  const { gives_back } = recorded.data;
+  return recorded.type === "StepUndone" && bundleOf(recorded) !== null && typeof gives_back === "string"
+    ? gives_back
+    : null;
+};
 
 /** What had no cost, and took none, still has none. */
 export const endedCost = (before: number | null, { cost }: Pick<StepEnded, "cost">): number | null =>

@@ -1,6 +1,6 @@
 import { type AccountFacets, NO_FACETS, withEvent } from "./account-facets.ts";
 import type { EventDocument } from "./event-document.ts";
-import { type Decision, evolveEvent, isDecision } from "./event-fold.ts";
+import { type Decision, evolveEvent, givenBackIn, isDecision } from "./event-fold.ts";
 import { storedForm } from "./event-stored-form.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
@@ -57,11 +57,20 @@ export const events: Projection<EventDocument | AccountFacets> = {
 
   idsOf: (event) => {
     const id = deliveryOf(event);
-    if (id === null) return [];
+    if (id === null) {
+      const givenBack = givenBackIn(event);
+      return givenBack === null ? [] : [givenBack];
+    }
     return isDecision(event) ? [id, event.meta.account] : [id];
   },
 
   apply(event, documents) {
+    const givenBack = givenBackIn(event);
+    if (givenBack !== null) {
+      const undone = documentOf<EventDocument>(documents, givenBack);
+      if (undone !== null) documents.put(givenBack, storedForm({ ...undone, cost: 0 }));
+      return;
+    }
     const id = deliveryOf(event);
     if (id === null) return;
     const before = documentOf<EventDocument>(documents, id);

@@ -4,7 +4,7 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { GateName } from "../domain/gate/verdict.ts";
 import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
-import { admittedStatus, type Decision, determinedCost, endedCost, isDecision } from "./event-fold.ts";
+import { admittedStatus, type Decision, determinedCost, endedCost, givenBackIn, isDecision } from "./event-fold.ts";
 import { denialIn } from "./gate-denials.ts";
 import { eventOf } from "./projection.ts";
 
@@ -124,6 +124,19 @@ const withCost = (event: StatsEvent, cost: number | null): StatsEvent => {
   return event.status === "delivered" ? { is_final: true, ...changed } : changed;
 };
 
+/** The cost of a bundle's step may still be given back until its bundle has ended; that of an undo is final. */
+const withStepCost = (
+  event: StatsEvent,
+  data: Extract<DeliveryEvent, { type: "BundleStepEnded" }>["data"],
+): StatsEvent => {
+  const cost = endedCost(event.cost, data);
+  return data.bundle.undo ? withCost(event, cost) : { ...event, cost };
+};
+
+/** A step's event after its undo, which gives its cost back, or at the end of its bundle. */
+export const withBundle = (event: StatsEvent, recorded: RecordedEvent): StatsEvent =>
+  givenBackIn(recorded) === null ? withCost(event, event.cost) : { ...event, cost: 0 };
+
 const delivered = (event: StatsEvent, { at, admitted_at }: { at: string; admitted_at: string }): StatsEvent => {
   const latency = Math.max(0, Date.parse(at) - Date.parse(admitted_at));
   const changed = { ...event, status: "delivered", latency } as const;
@@ -178,7 +191,7 @@ export const evolveStatsEvent = (
     case "CostDetermined":
       return withCost(before, determinedCost(before.cost, event.data));
     case "BundleStepEnded":
-      return withCost(before, endedCost(before.cost, event.data));
+      return withStepCost(before, event.data);
     case "PayloadErased":
       return erased(before);
     default:

@@ -1,18 +1,27 @@
 import type { AccountEvent } from "../domain/account/events.ts";
 import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
-import { isDecision } from "./event-fold.ts";
+import { givenBackIn, isDecision } from "./event-fold.ts";
 import { documentOf, eventOf, type Projection } from "./projection.ts";
 import {
   evolveStatsBundle,
   evolveStatsEvent,
   type StatsAccount,
   type StatsEvent,
+  withBundle,
   withZone,
   zoneAt,
 } from "./stats-event.ts";
 import { type StatsBucket, statsTotals } from "./stats-totals.ts";
 import { bundleOf, deliveryOf } from "./streams.ts";
+
+/** The events of steps whose costs a record of their bundle changes, or says to be final. */
+const stepsIn = (recorded: RecordedEvent): readonly string[] => {
+  const givenBack = givenBackIn(recorded);
+  if (givenBack !== null) return [givenBack];
+  if (recorded.type !== "BundleCostDetermined") return [];
+  return eventOf<Extract<BundleEvent, { type: "BundleCostDetermined" }>>(recorded).data.events ?? [];
+};
 
 /** The types of the records by which a bundle is refused, or is not any more. */
 const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<BundleEvent["type"]>([
@@ -54,7 +63,10 @@ export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
     const id = deliveryOf(recorded);
     if (id !== null) return isDecision(recorded) ? [id, recorded.meta.account] : [id];
     const bundle = bundleOf(recorded);
-    return bundle !== null && BUNDLE_DECISIONS.has(recorded.type) ? [bundle, recorded.meta.account] : [];
+    if (bundle === null) return [];
+    const steps = stepsIn(recorded);
+    if (steps.length > 0) return steps;
+    return BUNDLE_DECISIONS.has(recorded.type) ? [bundle, recorded.meta.account] : [];
   },
 
   apply(recorded, documents) {
@@ -67,6 +79,13 @@ export const stats: Projection<StatsEvent | StatsAccount | StatsBucket> = {
     const event = deliveryOf(recorded);
     const id = event ?? bundleOf(recorded);
     if (id === null) return;
+    if (event === null && !BUNDLE_DECISIONS.has(recorded.type)) {
+      for (const step of stepsIn(recorded)) {
+        const known = documentOf<StatsEvent>(documents, step);
+        if (known !== null) documents.put(step, withBundle(known, recorded));
+      }
+      return;
+    }
     const zoneOf = (): string => {
       const zones = documentOf<StatsAccount>(documents, recorded.meta.account);
       return zones === null ? "UTC" : zoneAt(zones, recorded.position);

@@ -132,7 +132,13 @@ export const Select = ({ label, name, value, choices, hint }: SelectProps) => {
       <label for={id}>{label}</label>
       <select id={id} class="in" name={name} aria-describedby={hint === undefined ? undefined : `${id}-said`}>
         {choices.map((it) => (
-          <option key={it.value} value={it.value} selected={it.value === value}>
+          // The default is what a form returns to when it is reset; without one that is the first choice.
+          <option
+            key={it.value}
+            value={it.value}
+            {...{ defaultSelected: it.value === value }}
+            selected={it.value === value}
+          >
             {it.word}
           </option>
         ))}

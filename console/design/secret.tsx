@@ -1,4 +1,4 @@
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Icon } from "./mark.tsx";
 import { Copied, Note } from "./text.tsx";
 
@@ -26,27 +26,32 @@ const saveAs = (name: string, text: string): void => {
 export const Secret = ({ secret, title, text, variable, onDone }: SecretProps) => {
   const [isStored, setStored] = useState(false);
   const box = useId();
+  const top = useRef<HTMLDivElement>(null);
+  // It is shown once, and what made it may stand far below.
+  useEffect(() => top.current?.focus(), []);
   return (
-    <Note role="wait" icon="key">
-      <p>
-        <b>{title}</b> {text}
-      </p>
-      <p class="vh">Secret, {secret.length} characters, Copy</p>
-      <Copied value={secret} />
-      <div class="row">
-        {variable === undefined ? null : (
-          <button class="btn" type="button" onClick={() => saveAs(".env", `${variable}=${secret}\n`)}>
-            <Icon name="down" small />
-            Save as .env
+    <div ref={top} tabIndex={-1} role="group" aria-label={title}>
+      <Note role="wait" icon="key">
+        <p>
+          <b>{title}</b> {text}
+        </p>
+        <p class="vh">Secret, {secret.length} characters, Copy</p>
+        <Copied value={secret} />
+        <div class="row">
+          {variable === undefined ? null : (
+            <button class="btn" type="button" onClick={() => saveAs(".env", `${variable}=${secret}\n`)}>
+              <Icon name="down" small />
+              Save as .env
+            </button>
+          )}
+          <label class="row tight" for={box}>
+            <input id={box} type="checkbox" checked={isStored} onChange={() => setStored(!isStored)} /> I have stored it
+          </label>
+          <button class="btn first end" type="button" disabled={!isStored} onClick={onDone}>
+            Done
           </button>
-        )}
-        <label class="row tight" for={box}>
-          <input id={box} type="checkbox" checked={isStored} onChange={() => setStored(!isStored)} /> I have stored it
-        </label>
-        <button class="btn first end" type="button" disabled={!isStored} onClick={onDone}>
-          Done
-        </button>
-      </div>
-    </Note>
+        </div>
+      </Note>
+    </div>
   );
 };

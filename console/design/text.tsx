@@ -111,14 +111,17 @@ export const Note = ({ role, mark = "info", icon, isAlert = false, children }: N
   </div>
 );
 
-/** Long names break after dots, slashes and underscores. Assistive technology would read each place to break as a space. */
+/**
+ * Long names break after dots, slashes and underscores. Assistive technology would read each place to break as a space. A
+ * name that is written from right to left reorders nothing around it.
+ */
 export const Breaking = ({ text }: { readonly text: string }) => (
-  <>
+  <bdi>
     {text.split(/(?<=[./_])/).map((part, at) => (
       <>
         {at === 0 ? null : <wbr aria-hidden="true" />}
         {part}
       </>
     ))}
-  </>
+  </bdi>
 );

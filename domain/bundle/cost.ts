@@ -1,5 +1,9 @@
 import type { StepState } from "./state.ts";
 
+/** True if the step has cost something that its receiver did not report, so that a successful undo gives it back. */
+export const isEstimated = (step: StepState): boolean =>
+  "outcome" in step && !step.isReported && step.cost !== null && step.cost > 0;
+
 /** Micro-euros, or null if nothing was charged. A successful undo gives back an estimate, never a reported cost. */
 export const costOfStep = (step: StepState): number | null => {
   if (!("outcome" in step)) return null;

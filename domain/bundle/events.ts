@@ -126,13 +126,17 @@ export type BundleEvent =
       readonly type: "UndoStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /** One for each started step, the last first. `cost`: the undo's micro-euros, negative if given back, or null. */
+  /**
+   * One for each started step, the last first. `cost`: the undo's micro-euros, negative if given back, or null. `gives_back`:
+   * the step's own event, if the undo also gives back what that was estimated to cost; absent otherwise.
+   */
   | {
       readonly type: "StepUndone";
       readonly data: About & {
         readonly index: number;
         readonly outcome: UndoOutcome;
         readonly cost: number | null;
+        readonly gives_back?: string;
       };
     }
   /** `reason` names the cancellation that came too late to undo anything; absent without one. */
@@ -150,7 +154,10 @@ export type BundleEvent =
       readonly data: About & { readonly reason: Reason; readonly up_to: ErasedUpTo };
     }
   | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
-  /** Recorded with the bundle's end; settles its places in `ledgers`. Micro-euros; null if nothing was sent. */
+  /**
+   * Recorded with the bundle's end; settles its places in `ledgers`. Micro-euros; null if nothing was sent. `events`: those of
+   * the started steps, whose costs change no more.
+   */
   | {
       readonly type: "BundleCostDetermined";
       readonly data: About & {
@@ -158,5 +165,6 @@ export type BundleEvent =
         readonly estimate: number | null;
         readonly cost: number | null;
         readonly steps?: readonly (number | null)[];
+        readonly events?: readonly string[];
       };
     };

@@ -1,6 +1,7 @@
 import { accept, type Decision, reject } from "../decider.ts";
 import { defined } from "../defined.ts";
 import type { BundleRejection, CommandOf } from "./commands.ts";
+import { isEstimated } from "./cost.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { type Next, nextOf } from "./next.ts";
 import { withConclusion } from "./rollback.ts";
@@ -58,7 +59,11 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
     }
     case "EndUndo": {
       const outcome: UndoOutcome = command.outcome === "succeeded" ? "compensated" : "failed";
-      const undone: BundleEvent = { type: "StepUndone", data: { ...about, outcome, cost: command.cost } };
+      const done = state.steps[index];
+      const gives_back =
+        outcome === "compensated" && done !== undefined && isEstimated(done) ? step.event_id : undefined;
+      const data = defined({ ...about, outcome, cost: command.cost, gives_back });
+      const undone: BundleEvent = { type: "StepUndone", data };
       return accept(...withConclusion(state, [undone], at));
     }
   }

@@ -4,7 +4,7 @@ import { costOfStep, costOfSteps } from "./cost.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { isUnderWay, nextToUndo } from "./next.ts";
 import { evolveRunning } from "./running.ts";
-import type { RunningBundle, StepState } from "./state.ts";
+import { type RunningBundle, type StepState, startOf } from "./state.ts";
 import { indexesToUndoByHand, wasSent } from "./status.ts";
 
 /** The outcome of an undo that sends nothing; null if a compensation has to be tried. */
@@ -38,7 +38,11 @@ const spentOn = (step: StepState): number | null => (wasSent(step) ? (costOfStep
 
 const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
   const { bundle_id, ledgers = [], cost: estimate } = state.request;
-  const data = { bundle_id, ledgers, estimate, cost: costOfSteps(state.steps), steps: state.steps.map(spentOn), at };
+  const events = state.request.steps.filter((_, index) => startOf(state.steps[index]) !== null);
+  const data = {
+    ...{ bundle_id, ledgers, estimate, cost: costOfSteps(state.steps), steps: state.steps.map(spentOn), at },
+    events: events.map(({ event_id }) => event_id),
+  };
   return [endOf(state, at), { type: "BundleCostDetermined", data }];
 };
 

@@ -469,6 +469,12 @@ test("a gate's sums are euros, and a name in a summary is left as it was written
   const gates = [{ ...budget, outcome: "allow" }, budget];
   assert.equal(refusingGate({ gates, policy }), { gate: budget, policy });
   assert.is(refusingGate(null), null);
+  const ofSteps = { ...budget, detail: "step 0: the cost is not known: step 11: no rule" };
+  assert.is(
+    refusingGate({ gates: [ofSteps], policy })?.gate.detail,
+    "step 1: the cost is not known: step 12: no rule",
+    "people count steps from one",
+  );
 });
 
 test("moments become stretches: a hold lasts until the decision, and a pause until the attempt", () => {

@@ -152,6 +152,10 @@ const inBrowser = (binary: string): void => {
     assert.is((await approval(id)).status, "pending");
     await page.click("Approve €50.00, now");
     await page.shows("Approved.");
+    await until("the outcome is on the screen", () =>
+      page.evaluate<boolean>(`(() => { const { top, bottom } = document.querySelector(".told").getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight; })()`),
+    );
     const { votes } = await approval(id);
     assert.equal([votes[0].comment, votes[0].shown.form], ["Seen", "full"]);
     const records = async (type: string) =>

@@ -163,6 +163,27 @@ const inBrowser = (binary: string): void => {
     await other.shows("Sign in");
   });
 
+  test("two invitations in a row: both links stay until they are stored, the newest is before the reader, and the role is the least", async () => {
+    await visit("/settings/members", WHO.email);
+    const isFocused = (): Promise<boolean> =>
+      page.evaluate(
+        "document.activeElement.closest('[role=group]')?.innerText.includes('This link is shown once') === true",
+      );
+    const links = (): Promise<readonly string[]> =>
+      page.evaluate("[...document.querySelectorAll('.note .copy code')].map((it) => it.innerText)");
+    for (const [nth, email] of ["di@shop.example", "ed@shop.example"].entries()) {
+      if (nth === 0) await page.evaluate("document.querySelector('[name=role]').value = 'admin'; undefined");
+      await write(page, "email", email);
+      await page.click("Make the invitation", "form");
+      await until("its link is shown", async () => (await links()).length === nth + 1);
+      await until("the reader is there", isFocused);
+    }
+    assert.is(new Set(await links()).size, 2);
+    assert.equal([await roleOf("di@shop.example"), await roleOf("ed@shop.example")], ["admin", "viewer"]);
+    for (const email of ["di@shop.example", "ed@shop.example"]) await clickInRow(email, "Revoke");
+    await page.open(`${program.url}/settings/members`);
+  });
+
   test("an invitation is revoked, and its link leads nowhere", async () => {
     await visit("/settings/members", WHO.email);
     await write(page, "email", "cy@shop.example");

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import { dayIn } from "../../domain/calendar.ts";
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventDocument } from "../../projections/event-document.ts";
 import { events } from "../../projections/events.ts";
@@ -118,6 +119,37 @@ test("a refused bundle is counted by its agent, policy and gate, and no more onc
     ]);
     for (const more of [[facts.admitted({ received_at: at(120) }), facts.started(0, 121)], [facts.held()]])
       assert.equal(counted(more, pageSize), []);
+  }
+});
+
+test("what an undo gives back is not spent, and a step counts no less once its bundle has ended", () => {
+  const [event, undo] = [deliveryFacts("evt_bun_1_0"), bundleFacts("bun_1")];
+  const bundle = { id: "bun_1", index: 0, undo: false };
+  const origin = { kind: "agent", id: "agt_1", name: "bot", type: "agent" } as const;
+  const step: DeliveryEvent = {
+    type: "BundleStepEnded",
+    data: { event_id: "evt_bun_1_0", bundle, outcome: "succeeded", cost: 10_000, at: at(2) },
+  };
+  const done = [event.admitted({ origin, bundle, cost: 10_000 }), event.started(1, 1), event.succeeded(1, 2)];
+  const told = (more: readonly BundleEvent[], pageSize: number) => {
+    const log = history();
+    for (const fact of [...done, event.delivered(2), step]) log.add("delivery-evt_bun_1_0", fact);
+    for (const fact of more) log.add("bundle-bun_1", fact);
+    const all = folded(stats, log.events, pageSize).all();
+    const [day] = bucketsOf(all).filter(({ by, step: length }) => by === "agent" && length === "day");
+    const [document] = documents<EventDocument>(folded(events, log.events, pageSize).all()).filter(
+      (it) => "timeline" in it,
+    );
+    return { spent: day?.spent ?? 0, cost: document?.cost, isKept: "evt_bun_1_0" in all };
+  };
+  for (const pageSize of [1, 50]) {
+    const [undone, ended] = [undo.undone(0, 3, "compensated", 0, "evt_bun_1_0"), undo.spent(4, 0, [0])];
+    assert.equal(told([], pageSize), { spent: 10_000, cost: 10_000, isKept: true });
+    assert.equal(told([undone], pageSize), { spent: 0, cost: 0, isKept: true });
+    assert.equal(told([undone, ended], pageSize), { spent: 0, cost: 0, isKept: false });
+    assert.equal(told([undo.spent(4, 10_000, [10_000])], pageSize), { spent: 10_000, cost: 10_000, isKept: false });
+    const failed = undo.undone(0, 3, "failed");
+    assert.equal(told([failed, ended], pageSize), { spent: 10_000, cost: 10_000, isKept: false });
   }
 });
 

@@ -1,5 +1,6 @@
 import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
 import type { BundleEvent, BundleRequest, Step, UndoOutcome } from "../../domain/bundle/events.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Failure } from "../../domain/delivery/attempt-end.ts";
 import type { DeliveryEvent, HeldFor, HoldOutcome, Request, StepOutcome } from "../../domain/delivery/events.ts";
 import type { PayloadEvent } from "../../domain/delivery/payload-events.ts";
@@ -387,9 +388,15 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "UndoStarted",
       data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}_undo`, payload: PAYLOAD_REF },
     }),
-    undone: (index: number, second: number, outcome: UndoOutcome, cost: number | null = null): BundleEvent => ({
+    undone: (
+      index: number,
+      second: number,
+      outcome: UndoOutcome,
+      cost: number | null = null,
+      gives_back?: string,
+    ): BundleEvent => ({
       type: "StepUndone",
-      data: { ...about(second), index, outcome, cost },
+      data: defined({ ...about(second), index, outcome, cost, gives_back }),
     }),
     committed: (second: number, reason?: string): BundleEvent => ({
       type: "BundleCommitted",
@@ -404,11 +411,19 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "StepResolved",
       data: { ...about(second), index, by: "mem_1", comment: words("by phone") },
     }),
-    spent: (second: number, cost: number | null, steps?: readonly (number | null)[]): BundleEvent => ({
+    /** `events`: of the steps that were started, which are those with a cost unless one was never sent. */
+    spent: (
+      second: number,
+      cost: number | null,
+      steps?: readonly (number | null)[],
+      events: readonly string[] = (steps ?? []).flatMap((cost, index) =>
+        cost === null ? [] : [`evt_${bundle_id}_${index}`],
+      ),
+    ): BundleEvent => ({
       type: "BundleCostDetermined",
       data: {
         ...{ ...about(second), ledgers: ["ledger-pol_1-2026-03-01"], estimate: 20_000, cost },
-        ...(steps === undefined ? {} : { steps }),
+        ...(steps === undefined ? {} : { steps, events }),
       },
     }),
   };

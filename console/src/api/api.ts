@@ -74,7 +74,7 @@ export const signedInAgain = (by: Me): void => {
 
 const calls = new Calls({
   fetch: readPositions.fetch,
-  heard: () => heard.value,
+  heard,
   early: (address) => earlyReads.take(address),
   member: () => me.value?.member.id ?? null,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

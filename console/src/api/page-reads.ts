@@ -1,6 +1,6 @@
-import { framesHeard } from "../live/stream.ts";
+import { heard } from "../live/stream.ts";
 import { EarlyReads } from "./early-reads.ts";
 import { ReadPositions } from "./read-positions.ts";
 
 export const readPositions = new ReadPositions((...given) => fetch(...given));
-export const earlyReads = new EarlyReads(readPositions.fetch, framesHeard);
+export const earlyReads = new EarlyReads(readPositions.fetch, heard);

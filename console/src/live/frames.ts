@@ -3,7 +3,11 @@
 export type Frame =
   | { readonly topic: string; readonly id: string; readonly status: string; readonly position: string }
   /** More changed than the stream tells one by one; null if it is unknown how much, as after a long gap. */
-  | { readonly topic: string; readonly changed: number | null };
+  | { readonly topic: string; readonly changed: number | null }
+  /** Something of any topic may have changed, and nobody has told it. */
+  | typeof ANYTHING;
+
+export const ANYTHING = { topic: null, changed: null } as const;
 
 /** Null for what is no frame, as of a newer service. */
 export const frameOf = (text: string): Frame | null => {

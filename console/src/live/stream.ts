@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { type Broadcast, type Connection, type Frame, frameOf } from "./frames.ts";
+import { ANYTHING, type Broadcast, type Connection, type Frame, frameOf } from "./frames.ts";
 
 const NAME = "countersign-stream";
 const ADDRESS = "/v1/stream";
@@ -13,13 +13,6 @@ export const connection = signal<Connection>({
   hasGap: true,
 });
 
-/** Grows with each change that this tab hears of, and whenever the connection is made or lost. */
-export const heard = signal(0);
-
-let frames = 0;
-/** How many changes this tab has heard of. */
-export const framesHeard = (): number => frames;
-
 type Listener = (frame: Frame) => void;
 const listeners = new Set<Listener>();
 
@@ -29,17 +22,25 @@ export const onFrame = (listener: Listener): (() => void) => {
   return () => listeners.delete(listener);
 };
 
+let frames = 0;
+/** Grows with each change that this tab hears of, and whenever it may have missed some. */
+export const heard = (): number => frames;
+
+const hear = (frame: Frame): void => {
+  frames += 1;
+  for (const it of listeners) it(frame);
+};
+
 let hasBeenLive = false;
 
 const receive = (message: Broadcast): void => {
-  heard.value += 1;
-  if (message.kind === "connection") {
-    connection.value = message.connection;
-    hasBeenLive ||= message.connection.isLive;
-  } else if (message.kind === "frame") {
-    frames += 1;
-    for (const it of listeners) it(message.frame);
-  }
+  if (message.kind === "frame") hear(message.frame);
+  if (message.kind !== "connection") return;
+  const before = connection.value;
+  connection.value = message.connection;
+  const { isLive, hasGap } = connection.value;
+  hasBeenLive ||= isLive;
+  if (isLive && !before.isLive && hasGap) hear(ANYTHING);
 };
 
 /**

@@ -23,7 +23,7 @@ import { whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
-const METRICS = "admitted,blocked,held,failed,spent_eur,reserved_eur,latency_p50_ms";
+const METRICS = "admitted,blocked,bundles_blocked,held,failed,spent_eur,reserved_eur,latency_p50_ms";
 const SHOWN_EVENTS = 10;
 const ON_EVENTS = { topic: "events", id: null } as const;
 

@@ -3,14 +3,32 @@ import { type JsonNode, parseJsonSource } from "../../design/json-source.ts";
 
 /** What is sent, as rows that a person reads: every field, to its end, with the numbers as they were sent. */
 
-type FieldRow = { readonly pointer: string; readonly label: string; readonly text: string };
+type FieldRow = {
+  readonly pointer: string;
+  readonly label: string;
+  readonly text: string;
+  /** True if the value is a text, false if it is a number, true, false, null or empty. */
+  readonly isText: boolean;
+};
+
+/** What JSON writes without quotes and a reader could take for the text. */
+const LITERALS: ReadonlySet<string> = new Set(["null", "true", "false", "{}", "[]"]);
+
+/** How a text is shown that would look like nothing, or like another value; null for any other. */
+export const unlikeText = (text: string): string | null => {
+  if (text === "") return "empty text";
+  if (text.trim() === "") return text.length === 1 ? "a space" : `${text.length} spaces`;
+  return LITERALS.has(text) ? `the text “${text}”` : null;
+};
 
 /** `customer_id` in the third level reads as `customer › id`. */
 const labelOf = (path: readonly string[]): string =>
   path.length === 0 ? "Payload" : path.map((it) => it.replaceAll("_", " ")).join(" › ");
 
 const rowsOf = (node: JsonNode, path: readonly string[], pointer: string): readonly FieldRow[] => {
-  const leaf = (text: string): readonly FieldRow[] => [{ pointer, label: labelOf(path), text }];
+  const leaf = (text: string): readonly FieldRow[] => [
+    { pointer, label: labelOf(path), text, isText: node.kind === "string" },
+  ];
   if (node.kind === "object") {
     if (node.members.length === 0) return leaf("{}");
     return node.members.flatMap(({ key, value }) =>
@@ -120,7 +138,7 @@ export const comparedFields = ({ rows, known, previous, hidden }: Compared): rea
   const there = new Set(rows.map(({ pointer }) => pointer));
   const gone = (previous ?? []).filter((it) => !there.has(it.pointer) && !it.hidden && now.size > 0);
   const whole = [...isHidden].filter((pointer) => !there.has(pointer));
-  const none = { before: null, change: "", isHidden: false };
+  const none = { before: null, change: "", isHidden: false, isText: false };
   return [
     ...here,
     ...whole.map((pointer) => ({ ...none, pointer, label: pointer || "The whole payload", text: "", isHidden: true })),

@@ -1,5 +1,5 @@
 import type { FilterValues } from "../../design/filter-values.ts";
-import { firstMoment } from "./ranges.ts";
+import { filtersOf, momentsOf } from "./ranges.ts";
 
 const LISTS = ["me", "all", "decided", "any"] as const;
 /** Those that wait for this member, or for anybody; those that this member decided; or all there ever were. */
@@ -14,15 +14,11 @@ export const wantedIn = (query: FilterValues): Wanted => {
 };
 
 /** The filters in the address. Only the history has some: the other lists are short. */
-export const filtersIn = (query: FilterValues): FilterValues =>
-  Object.fromEntries(FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]] as const] : [])));
+export const filtersIn = (query: FilterValues): FilterValues => filtersOf(FILTER_NAMES, query);
 
-/** What the API is asked for; `range` is relative and stays so in the address. */
+/** What the API is asked for. */
 export const queueQuery = (query: FilterValues) => {
   const wanted = wantedIn(query);
   if (wanted !== "any") return { for: wanted, titles: "true" } as const;
-  const { status, range, from, to } = filtersIn(query);
-  const asked = { status, from: firstMoment({ range, from }), to };
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-  return { ...given, total: "true", titles: "true" } as const;
+  return { ...momentsOf(filtersOf(FILTER_NAMES, query)), total: "true", titles: "true" } as const;
 };

@@ -9,6 +9,7 @@ import { stateOf } from "../../design/states.ts";
 import { FreshBar, Pager } from "../../design/table.tsx";
 import { Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
+import { withHolders } from "../api/holders.ts";
 import { isExcluded, mayIt } from "../api/may-decide.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
@@ -107,7 +108,7 @@ const Entry = ({ row, href, isHere }: { readonly row: Row; readonly href: string
             <StateMark value={row.status} />{" "}
           </>
         )}
-        {row.requested_by.name}
+        <bdi>{row.requested_by.name}</bdi>
         {row.cost_eur === null ? "" : ` · ${euro(row.cost_eur)}`} ·{" "}
         {row.status === "pending" ? needsOf(row) : (row.reason ?? row.action ?? "")}
       </span>
@@ -177,9 +178,31 @@ const Nothing = ({ wanted }: { readonly wanted: Wanted }) =>
   ) : (
     <Empty
       title={wanted === "me" ? "Nothing waits for you" : "Nothing is here"}
-      text="A request that a policy holds for people appears here at once."
+      text={
+        wanted === "me" && !mayIt("approver")
+          ? withHolders("Your role does not decide; approvers do", "approver")
+          : "A request that a policy holds for people appears here at once."
+      }
     />
   );
+
+type SoonestProps = {
+  readonly rows: readonly Row[];
+  readonly wanted: Wanted;
+  readonly hrefTo: (id: string) => string;
+};
+
+/** Of several that wait, the one that expires first: the list begins with the newest. */
+const Soonest = ({ rows, wanted, hrefTo }: SoonestProps) => {
+  const waiting = wanted === "me" || wanted === "all" ? rows.filter(({ status }) => status === "pending") : [];
+  if (waiting.length < 2) return null;
+  const { id, expires_at: at } = waiting.reduce((first, it) => (it.expires_at < first.expires_at ? it : first));
+  return (
+    <span>
+      <a href={hrefTo(id)}>The first expires</a> in {countdown(Math.max(0, Date.parse(at) - now.value))}
+    </span>
+  );
+};
 
 /** The keys that this member has use for. */
 const Keys = () => (
@@ -287,6 +310,7 @@ const Approvals = ({ params, query }: PageProps) => {
             <span class={isLoaded ? "" : "unseen"}>
               {countText(wanted, { count, total, waits: counts[wanted] ?? String(count) })}
             </span>
+            <Soonest rows={rows} wanted={wanted} hrefTo={hrefTo} />
             <Zone />
           </>
         }

@@ -1,7 +1,7 @@
 import { useContext, useState } from "preact/hooks";
 import { type Filter, type FilterValues, faultOf, faultsOf } from "../../design/filter-values.ts";
 import { AddressFaults, FilterBar } from "../../design/filters.tsx";
-import { count, duration } from "../../design/format.ts";
+import { count, duration, shortId } from "../../design/format.ts";
 import { Icon, Mark, ProofMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx";
@@ -13,6 +13,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useCrumbName } from "../shell/crumb-name.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { type Coverage, proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { useList } from "../shell/use-list.ts";
 import { Keep } from "./audit-keep.tsx";
@@ -22,7 +23,7 @@ import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { WrongFilter } from "./listing.tsx";
 import { ProofPanel } from "./proof-panel.tsx";
-import { timeFilter } from "./ranges.ts";
+import { filtersOf, timeFilter } from "./ranges.ts";
 import type { NameOf } from "./record-parts.ts";
 import { knownTypes } from "./record-sentences.ts";
 import { toldOf, wordsOf } from "./record-text.ts";
@@ -42,9 +43,23 @@ const ORDER: Filter = { name: "order", label: "Order", choices: ORDERS, expects:
 
 const TYPES = knownTypes().map((value) => ({ value, word: wordsOf(value) }));
 
-const filters = (rows: readonly Row[], query: FilterValues): readonly Filter[] => {
+type Choice = { readonly value: string; readonly word: string };
+
+/** Members are in no list that each role may read; the directory has their names, without their addresses. */
+const useMembers = (): readonly Choice[] => {
+  const { body } = useAnswer({ key: "members", on: null }, () =>
+    call("GET /v1/directory", { query: { kinds: "member" } }),
+  );
+  const all = Object.entries(body ?? {}).map(([value, { name }]) => ({ value, word: name ?? shortId(value) }));
+  return all.map(({ value, word }) => ({
+    value,
+    word: all.some((it) => it.value !== value && it.word === word) ? `${word} (${shortId(value)})` : word,
+  }));
+};
+
+const filters = (rows: readonly Row[], members: readonly Choice[], query: FilterValues): readonly Filter[] => {
   const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name ?? actor.id] as const));
-  const people = [...namesOf("mem_"), ...namesOf("agt_"), ...namesOf("src_")].filter(({ value }) => !actors.has(value));
+  const people = [...members, ...namesOf("agt_"), ...namesOf("src_")].filter(({ value }) => !actors.has(value));
   return [
     {
       ...{ name: "actor", label: "Who", expects: null },
@@ -67,11 +82,16 @@ const KINDS: Readonly<Record<string, string>> = {
   source: "Source",
 };
 
+/** Whoever has sent no credential that is accepted, as an actor of records. */
+const VISITOR = "public";
+
 /** A part of the service has no name of its own: it acts as the service. */
 const actorOf = ({ actor }: Row): readonly [name: string, kind: string] =>
-  actor.kind === "system"
-    ? ["Countersign", `Service, ${wordsOf(actor.id)}`]
-    : [actor.name ?? actor.id, KINDS[actor.kind] ?? actor.kind];
+  actor.kind === "system" && actor.id === VISITOR
+    ? ["A visitor", "Not signed in"]
+    : actor.kind === "system"
+      ? ["Countersign", `Service, ${wordsOf(actor.id)}`]
+      : [actor.name ?? actor.id, KINDS[actor.kind] ?? actor.kind];
 
 const Told = ({ row, nameOf, href }: { readonly row: Row; readonly nameOf: NameOf; readonly href: string }) => {
   const { before, name, after, note } = toldOf(row, nameOf);
@@ -203,11 +223,12 @@ const indexFilter = (records: number | undefined): Filter => ({
 const Records = ({ params, query: given }: PageProps) => {
   const query = given.subject === undefined ? given : { q: given.subject, ...given };
   const names = useNames();
+  const members = useMembers();
   const isReturning = useContext(WholeLists);
   const account = me.value?.account;
   const nameOf: NameOf = (id) => (id !== null && id === account?.id ? account.name : names(id));
-  const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
-  const isWrong = faultsOf(filters([], query), query).length > 0;
+  const set = filtersOf(FILTER_NAMES, query);
+  const isWrong = faultsOf(filters([], [], query), query).length > 0;
   const isOldestFirst = query.order === "asc";
   const page = (cursor: string | undefined, limit: number) =>
     call("GET /v1/audit", { query: { ...queryOf(query), limit, ...(cursor === undefined ? {} : { cursor }) } });
@@ -272,7 +293,7 @@ const Records = ({ params, query: given }: PageProps) => {
         <FilterBar
           label="Filter records"
           hint="Id of a thing or a person"
-          filters={filters(state.rows, query)}
+          filters={filters(state.rows, members, query)}
           values={query}
           onChange={change}
         >
@@ -297,7 +318,14 @@ const Records = ({ params, query: given }: PageProps) => {
         <div>
           <FreshBar waiting={list.waiting} what="records" onShow={list.showWaiting} />
           {isLoaded && rows.length === 0 ? (
-            <Empty title="No record matches" text="Remove a filter to see more." />
+            <Empty
+              title="No record matches"
+              text={
+                query.q === undefined
+                  ? "Remove a filter to see more."
+                  : "The search takes the whole id of a thing or a person. For a name, choose it in Who, or open the thing and copy its id."
+              }
+            />
           ) : null}
           {isLoaded && rows.length > 0 ? (
             // On a narrow screen the panel stands below the rows, and would move while they come.

@@ -66,7 +66,8 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
   const given = approval.votes.filter((it) => it.decision === "approve").length;
   const decide = async (kind: "approve" | "reject"): Promise<void> => {
     const { id, digest, shown_digest } = approval;
-    const text = comment.current?.value ?? "";
+    // On a phone the field is closed until it is asked for; only what the reader sees is sent.
+    const text = comment.current?.offsetParent == null ? "" : comment.current.value;
     setStep("sending");
     const answer =
       kind === "approve"
@@ -103,7 +104,8 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
     comment.current?.focus();
   };
   useKeys({
-    a: () => approve.current?.focus(),
+    // The bar stands above the page's end already.
+    a: () => approve.current?.focus({ preventScroll: true }),
     r: reject,
     c: () => comment.current?.focus(),
   });
@@ -118,7 +120,7 @@ const SignBar = ({ approval, isCut, unseen, effect, onDecided }: BarProps) => {
         <span>You decide as {me.value?.member.email}.</span>
         <span role="status">{said}</span>
       </p>
-      <div class={`field ${step === "rejecting" ? "open" : ""}`}>
+      <div class={`field ${step === "idle" ? "" : "open"}`}>
         <label for="comment" class="vh">
           Comment
         </label>
@@ -146,7 +148,9 @@ type OutcomeProps = {
   readonly approval: Approval;
   /** What was before the reader when it was decided. */
   readonly frozen: Read;
-  /** True if this member pressed a button and it came too late. */
+  /** True if this member pressed a button here. */
+  readonly isOwn: boolean;
+  /** True if it came too late. */
   readonly isLate: boolean;
   readonly onNext: (() => void) | null;
 };
@@ -182,7 +186,7 @@ const deliveredOf = (
 };
 
 /** What became of it, live; then the next request by Enter. */
-const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
+const Outcome = ({ approval, frozen, isOwn, isLate, onNext }: OutcomeProps) => {
   const { status, outcome, event_id, bundle_id, reason, replaced_by } = approval;
   const isApproved = status === "approved" || status === "consumed";
   // Green is for a good end, which an approval is not yet.
@@ -193,8 +197,15 @@ const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
     ...{ reader: me.value?.member.id ?? "", wasOpen: frozen.approval.status === "pending", isLate, now: now.value },
     ...{ changes: useChanges(approval, frozen), delivered },
   });
+  const box = useRef<HTMLDivElement>(null);
+  const next = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    next.current?.focus({ preventScroll: true });
+    // Who has decided sees what came of it; under whoever still reads, nothing moves.
+    if (isOwn) box.current?.scrollIntoView({ block: "center" });
+  }, []);
   return (
-    <div class="told">
+    <div class="told" ref={box}>
       <Note role={role} mark={mark} isAlert>
         <p>
           <MessageText message={words} />{" "}
@@ -213,7 +224,7 @@ const Outcome = ({ approval, frozen, isLate, onNext }: OutcomeProps) => {
             </a>
           )}
           {onNext === null ? null : (
-            <button class="btn first" type="button" onClick={onNext} ref={(it) => it?.focus({ preventScroll: true })}>
+            <button class="btn first" type="button" onClick={onNext} ref={next}>
               Next request
             </button>
           )}
@@ -279,7 +290,8 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
   useCrumbName(isAlone ? sentenceOf(frozen.approval, context.body) : null);
   const [revealed, setRevealed] = useState<Read | null>(null);
   const [fault, setFault] = useState("");
-  const [isLate, setIsLate] = useState(false);
+  /** What became of this member's own decision here. */
+  const [decision, setDecision] = useState<"none" | "counted" | "late">("none");
   const seen = useRef(new Set<string>());
   const card = useRef<HTMLElement>(null);
   const isPassed = hasPassed(current);
@@ -315,9 +327,17 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
   return (
     <article class="deed" aria-labelledby="deed" ref={card}>
       <Lede approval={isOver ? current : approval} context={about} />
-      {isOver ? <Outcome approval={current} frozen={frozen} isLate={isLate} onNext={onNext} /> : null}
+      {isOver ? (
+        <Outcome
+          approval={current}
+          frozen={frozen}
+          isOwn={decision !== "none"}
+          isLate={decision === "late"}
+          onNext={onNext}
+        />
+      ) : null}
       {isChanged && !isOver ? <Changed changes={changesBetween(frozen.text, text)} onAgain={onReadAgain} /> : null}
-      <IfYouApprove approval={approval} context={about} />
+      <IfYouApprove approval={{ ...approval, status: current.status }} context={about} />
       {about?.steps == null || approval.bundle_id === null ? null : (
         <Steps id={approval.bundle_id} steps={about.steps} />
       )}
@@ -341,13 +361,10 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
       ) : null}
       <div class="half">
         {/* The budget of today says nothing about a request that was decided before. */}
-        {about === null || approval.status !== "pending" ? null : <Budget approval={approval} context={about} />}
+        {about === null || isOver ? null : <Budget approval={approval} context={about} />}
         <Section title="Seal">
           <div class="stack tight">
-            <Seal
-              digest={approval.digest}
-              label={approval.status === "pending" ? "What you sign" : "What was decided on"}
-            />
+            <Seal digest={approval.digest} label={isOver ? "What was decided on" : "What you sign"} />
             <p class="meta">
               {approval.endpoint === null
                 ? "The drawing and the digits are made from exactly these bytes."
@@ -358,9 +375,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
         </Section>
       </div>
       {/* Nor does what the agent has done since. */}
-      {about?.agent == null || approval.status !== "pending" ? null : (
-        <Agent name={approval.requested_by.name} agent={about.agent} />
-      )}
+      {about?.agent == null || isOver ? null : <Agent name={approval.requested_by.name} agent={about.agent} />}
       <Votes approval={current} />
       {isOver || isChanged ? null : reason === null ? (
         <SignBar
@@ -369,7 +384,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
           unseen={unseen}
           effect={effectOf(approval, about)}
           onDecided={(isCounted) => {
-            setIsLate(!isCounted);
+            setDecision(isCounted ? "counted" : "late");
             onAgain();
           }}
         />

@@ -12,7 +12,7 @@ import { hasRight } from "../api/roles.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
-import type { ComparedRow } from "./approval-fields.ts";
+import { type ComparedRow, unlikeText } from "./approval-fields.ts";
 import { changedMessage, countsMessage, othersCan, ownMessage, shownWords } from "./decision-words.ts";
 import { followReading } from "./fields-read.ts";
 import { summaryText } from "./gate-words.ts";
@@ -57,7 +57,9 @@ export const whyNot = (
 type ShownProps = { readonly approval: Approval; readonly context: Context | null };
 
 const Asker = ({ by }: { readonly by: Approval["requested_by"] }) => (
-  <a href={`/${by.kind}s/${encodeURIComponent(by.id)}`}>{by.name}</a>
+  <a href={`/${by.kind}s/${encodeURIComponent(by.id)}`}>
+    <bdi>{by.name}</bdi>
+  </a>
 );
 
 /** The state, the sentence that is decided, who asks in which run, why it is held, and why it was proposed. */
@@ -99,7 +101,7 @@ export const Lede = ({ approval, context }: ShownProps) => {
             <a href={`/policies/${encodeURIComponent(policy.id)}`}>
               {nameOf(policy.id) ?? policy.id} v{policy.version}
             </a>{" "}
-            holds it. <b>{approval.reasons.join("; ")}.</b>
+            holds it. <b>{approval.reasons.map((it) => it.replace(/\.$/, "")).join("; ")}.</b>
             {policy.newest_version > policy.version ? ` (version ${policy.newest_version} is in force now)` : ""}
           </>
         )}
@@ -208,6 +210,8 @@ type FieldsProps = {
 const Value = ({ row }: { readonly row: ComparedRow }) => {
   if (row.isHidden) return <span class="quiet">hidden by the policy</span>;
   if (row.change === "removed") return <span class="quiet">not sent</span>;
+  const unlike = row.isText ? unlikeText(row.text) : null;
+  if (unlike !== null) return <span class="quiet">{unlike}</span>;
   return row.text.includes("\n") ? <div class="sql">{row.text}</div> : row.text;
 };
 

@@ -233,7 +233,7 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
               <Act
                 label={state === "open" ? "Close the circuit" : "Enable"}
                 act={() => call("POST /v1/endpoints/{id}/enable", { params })}
-                done="The endpoint is enabled, and waiting events are sent."
+                done={`The ${state === "open" ? "circuit is closed" : "endpoint is enabled"}, and waiting events are sent.`}
                 onDone={onDone}
                 why={whyNotAdmin()}
                 isFirst

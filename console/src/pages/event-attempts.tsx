@@ -23,7 +23,7 @@ const PHASES = [
   ["dns", "DNS"],
   ["connect", "connect"],
   ["tls", "TLS"],
-  ["first_byte", "first byte"],
+  ["first_byte", "first byte after"],
 ] as const;
 
 const phasesOf = ({ timings_ms: timings }: Attempt): string =>

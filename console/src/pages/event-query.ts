@@ -1,7 +1,7 @@
 import type { FilterValues } from "../../design/filter-values.ts";
 import type { call } from "../api/api.ts";
 import { WITHOUT_NOTIFICATIONS } from "./event-origins.ts";
-import { firstMoment } from "./ranges.ts";
+import { filtersOf, momentsOf } from "./ranges.ts";
 
 type EventQuery = NonNullable<NonNullable<Parameters<typeof call<"GET /v1/events">>[1]>["query"]>;
 
@@ -19,13 +19,11 @@ export const FILTER_NAMES = [
   ...["range", "from", "to", "q"],
 ];
 
-/** What the API is asked for; `range` is relative and stays so in the address. */
-export const queryOf = (query: FilterValues): EventQuery => {
-  const { range, from, ...rest } = Object.fromEntries(
-    FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]] as [string, string]] : [])),
-  );
-  const start = firstMoment({ range, from });
-  // The service checks the values, and its problem names the one that it does not take.
-  const origin = rest.origin ?? WITHOUT_NOTIFICATIONS;
-  return { ...rest, origin, ...(start === undefined ? {} : { from: start }), limit: 50, total: "true" } as EventQuery;
-};
+/** What the API is asked for. The service checks the values, and its problem names the one that it does not take. */
+export const queryOf = (query: FilterValues): EventQuery =>
+  ({
+    origin: WITHOUT_NOTIFICATIONS,
+    ...momentsOf(filtersOf(FILTER_NAMES, query)),
+    limit: 50,
+    total: "true",
+  }) as EventQuery;

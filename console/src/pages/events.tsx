@@ -26,7 +26,7 @@ import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { GATE_FILTER } from "./gate-words.ts";
 import { WrongFilter } from "./listing.tsx";
-import { timeFilter } from "./ranges.ts";
+import { filtersOf, timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { useStopped } from "./stopped-endpoints.ts";
@@ -208,7 +208,7 @@ const Elsewhere = ({ id, query }: { readonly id: string; readonly query: FilterV
 const Events = ({ query }: PageProps) => {
   const name = useNames();
   const views = useViews();
-  const set = Object.fromEntries(FILTER_NAMES.flatMap((it) => (query[it] ? [[it, query[it]]] : [])));
+  const set = filtersOf(FILTER_NAMES, query);
   const filter = hrefOf("", set);
   const offered = filters(query);
   const isWrong = faultsOf(offered, query).length > 0;

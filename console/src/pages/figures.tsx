@@ -70,7 +70,7 @@ export const AdmittedSum = ({ stats }: OfStats) => (
 export const RefusedSum = ({ stats }: OfStats) => {
   const refused = figureOf(stats, "blocked");
   const bundles = figureOf(stats, "bundles_blocked");
-  const share = `${percent(refused, figureOf(stats, "admitted") + refused)} of all requests`;
+  const share = `${percent(refused, figureOf(stats, "admitted") + refused)} of admitted and refused`;
   return (
     <Sum
       name="Refused"

@@ -40,7 +40,6 @@ const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EU
 const RATE = /^(\d+) of (\d+) in the last minute(?:; the next is possible in (\d+) s)?$/;
 const IDENTICAL = /^(\d+) of (\d+) identical in (\d+) s$/;
 const RULES = /^refused by (.+)$/s;
-/** The service counts the steps of a bundle from zero. */
 const WITH_BUNDLE = /^Decided on as step (\d+) of bun_\w+$/;
 const MISSING = /^missing: (.+)$/s;
 
@@ -171,11 +170,16 @@ export const policyIn = (it: unknown): PolicyRef | null => {
   return typeof id === "string" && typeof version === "number" ? { id, version } : null;
 };
 
+/** The service counts the steps of a bundle from zero, people from one. */
+const countedFromOne = (detail: string): string =>
+  detail.replaceAll(/\bstep (\d+): /g, (_, index: string) => `step ${Number(index) + 1}: `);
+
 /** The gate that refused a bundle, and its policy; the API does not describe the shape of a bundle's verdict. */
 export const refusingGate = (verdict: unknown): { readonly gate: Gate; readonly policy: PolicyRef | null } | null => {
   const gates = typeof verdict === "object" && verdict !== null && "gates" in verdict ? verdict.gates : [];
   const gate = (Array.isArray(gates) ? gates : []).find((it) => isGate(it) && it.outcome === "deny");
-  return gate === undefined ? null : { gate, policy: gate.policy ?? policyIn(verdict) };
+  if (gate === undefined) return null;
+  return { gate: { ...gate, detail: countedFromOne(gate.detail) }, policy: gate.policy ?? policyIn(verdict) };
 };
 
 /** A summary of the API ends with its cost, such as "…, 1240.00 EUR". What stands before it was written by others. */

@@ -84,7 +84,12 @@ const InvitationLink = (props: LinkProps) => {
   return (
     <Gate title={LINKS["/join"].title}>
       {answer === null ? null : answer.problem.status === 404 ? (
-        <Fault text={answer.problem.detail} />
+        <>
+          <Fault text={answer.problem.detail} />
+          <p>
+            If you have joined already, <a href="/sign-in">sign in</a>.
+          </p>
+        </>
       ) : (
         // The link has left the address, so that loading the page once more would find none.
         <LoadError what="The invitation" failure={answer.problem} since={null} onRetry={read} />

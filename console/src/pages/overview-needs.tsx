@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { euro } from "../../design/format.ts";
+import { countdown, euro } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Section } from "../../design/text.tsx";
@@ -19,11 +19,12 @@ const REFRESH_MS = 3_000;
 type Place = { readonly mark: string; readonly href: string; readonly act: string };
 
 /** Where each need is met. */
-const placeOf = ({ kind, subject, count }: Need): Place => {
+const placeOf = ({ kind, subject }: Need): Place => {
   const id = encodeURIComponent(subject.id);
   switch (kind) {
     case "approvals":
-      return { mark: "held", href: count === 1 ? `/approvals/${id}` : "/approvals", act: "Decide" };
+      // The one that expires first, beside the list of all.
+      return { mark: "held", href: `/approvals/${id}`, act: "Decide" };
     case "endpoint":
       return { mark: "open", href: `/endpoints/${id}`, act: "Open endpoint" };
     case "bundle":
@@ -47,19 +48,22 @@ const told = ({ kind, detail, count, until }: Need): string => {
     });
   if (kind === "endpoint" && count > 0 && until !== null)
     return `${detail} The next probe is ${probeText({ state: "open", queued: count, next_probe_at: until }, now.value)}.`;
-  if (kind === "source")
-    return detail.replace(MOSTLY, (all, reason: string) => {
+  if (kind === "source") {
+    const why = detail.replace(MOSTLY, (all, reason: string) => {
       const known = Object.hasOwn(REFUSALS, reason) ? REFUSALS[reason as keyof typeof REFUSALS] : undefined;
       return known === undefined ? all : `, mostly because the signature ${known.why}.`;
     });
+    return `${why} ${count === 1 ? "It is" : "They are"} no event and in no figure below.`;
+  }
   return summaryText(detail);
 };
 
 /** Approvals say themselves what they are about. */
 const whatOf = (need: Need): readonly [string, string] => {
   const { kind, subject } = need;
-  const detail = told(need);
-  if (kind !== "approvals") return [`${subject.name}.`, detail];
+  if (kind !== "approvals") return [`${subject.name}.`, told(need)];
+  const left = need.until === null ? null : countdown(Math.max(0, Date.parse(need.until) - now.value));
+  const detail = left === null ? told(need) : `${told(need)} It expires in ${left}.`;
   const end = detail.indexOf(". ") + 1;
   return end === 0 ? [detail, ""] : [detail.slice(0, end), detail.slice(end)];
 };

@@ -38,6 +38,10 @@ import { timeFilter } from "./ranges.ts";
 
 type Endpoint = AnswerOf<"GET /v1/endpoints">["data"][number];
 
+/** `count` is null as long as it is not known, and for a role that does not decide. */
+const waitingText = (count: number | null): string =>
+  count === null ? "requests" : `requests; ${counted(count, "approval")} ${count === 1 ? "waits" : "wait"} for you`;
+
 const Sums = ({ stats }: { readonly stats: Stats }) => {
   const of = (metric: Series["metric"]): number => seriesOf(stats, metric)?.value ?? 0;
   const href = (metric: Series["metric"]): string => listHref(seriesOf(stats, metric));
@@ -60,7 +64,7 @@ const Sums = ({ stats }: { readonly stats: Stats }) => {
           name="Held"
           mark={<Mark name="held" role="wait" />}
           value={count(of("held"))}
-          below={`requests; ${counted(waitingForMe.value ?? 0, "approval")} ${waitingForMe.value === 1 ? "waits" : "wait"} for you`}
+          below={waitingText(waitingForMe.value)}
           href={href("held")}
         />
         <FailedSum stats={stats} />
@@ -116,16 +120,20 @@ type BarsProps = {
   /** What a key is called. */
   readonly nameOf: (key: string) => string;
   readonly as?: "wait";
+  /** What has none of these keys. */
+  readonly more?: { readonly name: string; readonly value: number; readonly href: string };
 };
 
 /** A bar and a figure for each key, with the list that adds up to it. */
-const Bars = ({ title, none, stats, nameOf, as }: BarsProps) => {
+const Bars = ({ title, none, stats, nameOf, as, more }: BarsProps) => {
   const rows = stats?.series.filter((it) => (it.value ?? 0) > 0) ?? [];
-  const most = Math.max(1, ...rows.map((it) => it.value ?? 0));
-  const total = rows.reduce((sum, it) => sum + (it.value ?? 0), 0);
+  const others = more !== undefined && more.value > 0 ? [more] : [];
+  const values = [...rows, ...others].map((it) => it.value ?? 0);
+  const most = Math.max(1, ...values);
+  const total = values.reduce((sum, it) => sum + it, 0);
   return (
     <Section title={title} beside={<span class="meta">{count(total)}</span>}>
-      {stats !== null && rows.length === 0 ? <p class="soft">{none}</p> : null}
+      {stats !== null && values.length === 0 ? <p class="soft">{none}</p> : null}
       <ul class={`barlist ${as ?? ""}`}>
         {rows.map((it) => {
           const about = it.key === null ? `${it.rest} others` : nameOf(it.key);
@@ -133,9 +141,23 @@ const Bars = ({ title, none, stats, nameOf, as }: BarsProps) => {
           const href = it.list === null ? null : listHref(it);
           return <Bar key={name} name={name} href={href} value={it.value ?? 0} most={most} />;
         })}
+        {others.map((it) => (
+          <Bar key={it.name} {...it} most={most} />
+        ))}
       </ul>
     </Section>
   );
+};
+
+/** What sources sent has no action: all that is held, without the requests for actions. */
+const heldOfSources = (all: Stats, byAction: Stats | null) => {
+  const ofActions = byAction?.series.reduce((sum, it) => sum + (it.value ?? 0), 0) ?? 0;
+  const held = seriesOf(all, "held");
+  return {
+    name: "Events of sources",
+    value: byAction === null ? 0 : Math.max(0, (held?.value ?? 0) - ofActions),
+    href: listHref(held).replace(/origin=[^&]*/, "origin=source"),
+  };
 };
 
 const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
@@ -289,10 +311,11 @@ const Overview = ({ query }: PageProps) => {
                 />
                 <Bars
                   title="Waiting for approval, by action"
-                  none="No request for an action of this range waits for an approval."
+                  none="No request of this range waits for an approval."
                   stats={held.body}
                   nameOf={(action) => action}
                   as="wait"
+                  more={heldOfSources(stats.body, held.body)}
                 />
               </div>
             </div>

@@ -126,7 +126,7 @@ const Edited = ({ policy, uses, query, onDone }: EditedProps) => {
         class="btn first"
         type="button"
         disabled={!isReady || why !== null}
-        title={why ?? (isChanged ? undefined : "The draft is the same as what is in force.")}
+        title={why ?? (isChanged || policy === null ? undefined : "The draft is the same as what is in force.")}
         onClick={() => setAsking(true)}
       >
         {policy === null ? `${verb} the policy…` : `${verb} version ${policy.version + 1}…`}

@@ -92,11 +92,19 @@ const Checks = ({ checked: { report, remarks } }: { readonly checked: Checked })
             <br />
             <code>{head.root}</code>
           </Check>
-          <Check>
-            A checkpoint holds this root and is signed
-            <br />
-            <code>{key ?? head.origin}</code>
-          </Check>
+          {key === null ? (
+            <Unsure>
+              A checkpoint holds this root; by whom it is signed is not checked without a key
+              <br />
+              <code>{head.origin}</code>
+            </Unsure>
+          ) : (
+            <Check>
+              A checkpoint holds this root and is signed
+              <br />
+              <code>{key}</code>
+            </Check>
+          )}
         </>
       )}
       {witnesses.map(({ witness, time, size }) => (

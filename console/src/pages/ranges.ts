@@ -40,3 +40,19 @@ type FromAddress = { readonly range?: string | undefined; readonly from?: string
 /** The first moment of a list: that of its relative range, which ends now, or else the moment that the address names. */
 export const firstMoment = ({ range, from }: FromAddress): string | undefined =>
   range === undefined ? from : rangeStart(range, Date.now());
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+/** The filters of these names that the address sets. */
+export const filtersOf = (names: readonly string[], query: Values): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+
+/** What the API is asked for: a relative range, which stays so in the address, becomes its first moment. */
+export const momentsOf = ({
+  range,
+  from,
+  ...rest
+}: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const start = firstMoment({ range, from });
+  return start === undefined ? rest : { ...rest, from: start };
+};

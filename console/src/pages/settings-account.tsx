@@ -74,7 +74,7 @@ const ChangeAccount = ({ who }: { readonly who: Me }) => {
               value={time_zone}
               autocomplete="off"
               list={zones(time_zone)}
-              hint="Budgets begin their next day at its midnight; a day that has begun is not begun again."
+              hint="The days of budgets and figures end at its midnight. A change counts from the next day on."
               required
               fault={faultOf("time_zone")}
             />

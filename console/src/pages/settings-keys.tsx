@@ -128,22 +128,24 @@ const columns = (onGone: () => void): readonly Column<Key>[] => [
 ];
 
 const Shown = () => {
-  const [made, setMade] = useState<Made | null>(null);
+  /** Each is shown once, so a further one takes no other away. */
+  const [made, setMade] = useState<readonly Made[]>([]);
   const list = useRows<Key>({
     keyOf: ({ id }) => id,
     page: (cursor) => call("GET /v1/api-keys", { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
   });
   return (
     <>
-      {made === null ? null : (
+      {made.map((it) => (
         <Secret
-          secret={made.key}
+          key={it.id}
+          secret={it.key}
           title="This key is shown once."
           text="Countersign keeps only a hash of it. If you lose it, make a new one."
           variable="COUNTERSIGN_KEY"
-          onDone={() => setMade(null)}
+          onDone={() => setMade((before) => before.filter(({ id }) => id !== it.id))}
         />
-      )}
+      ))}
       <Section title="Keys">
         <RowsTable
           caption="API keys"
@@ -155,7 +157,7 @@ const Shown = () => {
       </Section>
       <MakeKey
         onMade={(it) => {
-          setMade(it);
+          setMade((before) => [it, ...before]);
           list.again();
         }}
       />

@@ -253,7 +253,8 @@ const columns = (deeds: Deeds): readonly Column<Member>[] => [
 const LAST_OWNER = "This is the account's last owner. Make another member an owner first.";
 
 const Shown = () => {
-  const [link, setLink] = useState<Link | null>(null);
+  /** Each is shown once, so a further one takes no other away. */
+  const [links, setLinks] = useState<readonly Link[]>([]);
   const [changing, setChanging] = useState<Member | null>(null);
   const [erasing, setErasing] = useState<Member | null>(null);
   const [held, setHeld] = useState<string | null>(null);
@@ -263,10 +264,11 @@ const Shown = () => {
   });
   const isOwner = ({ role, state }: Member): boolean => role === "owner" && state === "active";
   const owners = list.rows.filter(isOwner).length;
+  const shownOnce = (link: Link): void => setLinks((before) => [link, ...before]);
   const deeds: Deeds = {
     onRole: setChanging,
     onErase: setErasing,
-    onLink: setLink,
+    onLink: shownOnce,
     onGone: list.again,
     // With further pages another owner may be on one of them, and the service knows.
     why: (member) => (isOwner(member) && owners === 1 && list.more === null ? LAST_OWNER : null),
@@ -279,7 +281,9 @@ const Shown = () => {
   };
   return (
     <>
-      {link === null ? null : <ShownLink link={link} onDone={() => setLink(null)} />}
+      {links.map((link) => (
+        <ShownLink key={link.url} link={link} onDone={() => setLinks((before) => before.filter((it) => it !== link))} />
+      ))}
       {held === null ? null : (
         <Note role="wait" mark="held">
           <p>
@@ -299,7 +303,7 @@ const Shown = () => {
       </Section>
       <Invite
         onMade={(made) => {
-          setLink(made);
+          shownOnce(made);
           list.again();
         }}
       />

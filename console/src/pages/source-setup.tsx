@@ -126,7 +126,10 @@ const Destination = ({ source, onMade }: StepProps) => {
           ) : null}
           <Choice label="Which policy decides?" name="policy" value={source.policy_id ?? ""} choices={policies} />
           <p class="meta">
-            <a href="/policies/new">Write a policy</a> first if none of them fits; this page waits at its address.
+            <a href="/policies/new" target="_blank" rel="noopener">
+              Write a policy
+            </a>{" "}
+            in another tab if none of them fits; it is offered here once it is published.
           </p>
         </>
       )}
@@ -205,7 +208,10 @@ const Address = ({ source, provider, made, onMade, onStored }: AddressProps) => 
             Paste another secret
           </button>
           {made === null ? (
-            <span class="meta">The first one was shown once. It stays valid for 24 h after you make another.</span>
+            <span class="meta">
+              The first one was shown once, if at all. If you have not kept it, make another: the first stays valid for
+              24 h after that.
+            </span>
           ) : null}
         </p>
       )}

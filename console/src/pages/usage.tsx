@@ -152,7 +152,10 @@ const Limits = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
           <a href="/settings/privacy">Payloads</a> are kept for {counted(kept, "day")} after their event has ended.
         </p>
       )}
-      <p class="meta">{counted(usage.blocked, "refused request")} of this month cost nothing and do not count.</p>
+      <p class="meta">
+        {counted(usage.blocked, "refused request")} of this month, from sources and agents, cost nothing and do not
+        count.
+      </p>
     </Section>
   );
 };

@@ -121,7 +121,7 @@ const useWaitingForMe = (who: Me): void => {
     };
     look();
     const stop = onFrame(({ topic }) => {
-      if (topic === "approvals") isDue = true;
+      if (topic === null || topic === "approvals") isDue = true;
     });
     const timer = setInterval(look, COUNT_MS);
     return () => {

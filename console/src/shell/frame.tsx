@@ -40,10 +40,28 @@ const NavLink = ({ item: { section, title }, current }: { readonly item: NavItem
   </a>
 );
 
-const signOut = async (): Promise<void> => {
-  await call("POST /v1/auth/logout");
-  announce(null);
-  location.assign("/sign-in");
+/** Says so if it fails: whoever leaves the browser to others has to know that they are still signed in. */
+const SignOut = ({ as }: { readonly as?: string }) => {
+  const [fault, setFault] = useState<string | null>(null);
+  const signOut = async (): Promise<void> => {
+    const answer = await call("POST /v1/auth/logout");
+    // A session that has ended already is what was asked for.
+    if (!answer.ok && answer.problem.status !== 401) return setFault(answer.problem.detail);
+    announce(null);
+    location.assign("/sign-in");
+  };
+  return (
+    <>
+      <button class={as} type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+      {fault === null ? null : (
+        <p class="err" role="alert">
+          You are still signed in. {fault}
+        </p>
+      )}
+    </>
+  );
 };
 
 const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readonly onClose: () => void }) => (
@@ -55,9 +73,7 @@ const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readon
     </p>
     <ul class="choices">
       <li>
-        <button type="button" onClick={() => void signOut()}>
-          Sign out
-        </button>
+        <SignOut />
       </li>
     </ul>
   </Layer>
@@ -136,9 +152,7 @@ const Foot = ({ current }: { readonly current: string }) => {
               </li>
             ))}
             <li>
-              <button class="btn" type="button" onClick={() => void signOut()}>
-                Sign out
-              </button>
+              <SignOut as="btn" />
             </li>
           </ul>
         </Layer>

@@ -48,6 +48,8 @@ const ACTS = [
   { icon: "policies", name: "Write a policy", href: "/policies/new" },
 ] as const;
 
+const SUSPEND = /^suspend\s+/i;
+
 /** What this member may do with an agent that was found: the confirmation is on its page. */
 const actsOn = ({ kind, id, name }: Hit): readonly PaletteEntry[] =>
   kind === "agent"
@@ -97,7 +99,8 @@ const useHits = (text: string): readonly Hit[] => {
 export const Jump = ({ onClose }: { readonly onClose: () => void }) => {
   const [text, setText] = useState("");
   const asked = text.trim();
-  const hits = useHits(asked);
+  // "suspend helper" is what "Suspend helper…" is found by as well.
+  const hits = useHits(asked.replace(SUSPEND, ""));
   const mayAct = ["owner", "admin"].includes(me.value?.member.role ?? "");
   return <Palette find={setText} entries={entriesFor(asked, hits, mayAct)} onClose={onClose} />;
 };

@@ -70,16 +70,13 @@ export const useAnswer = <T>(
     let isDue = false;
     // What is shown was just read; the first change after it is not kept waiting.
     let at = Date.now() - everyMs;
-    let wasLive = connection.value.isLive;
     const stop = onFrame((frame) => {
       const isMeant = ({ topic, id }: Told): boolean =>
-        frame.topic === topic && (id === null || !("id" in frame) || frame.id === id);
+        (frame.topic === null || frame.topic === topic) && (id === null || !("id" in frame) || frame.id === id);
       if (told.current.some(isMeant)) isDue = true;
     });
     const tick = setInterval(() => {
-      const { isLive, hasGap } = connection.value;
-      if (isLive && !wasLive && hasGap) isDue = true;
-      wasLive = isLive;
+      const { isLive } = connection.value;
       const isPoll = !isLive && Date.now() - at >= POLL_MS;
       const isEarly = Date.now() - at < everyMs;
       if (!mayRead() || isEarly || !(isDue || isPoll)) return;

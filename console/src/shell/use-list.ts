@@ -152,7 +152,6 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
     const stale = new Set<string>();
     let isDue = false;
     let at = Date.now();
-    let wasLive = connection.value.isLive;
     const readSome = async (ids: readonly string[]): Promise<void> => {
       const { generation, deps: given } = latest.current;
       const answer = await rowsOf(given, ids);
@@ -164,9 +163,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       for (const row of latest.current.state.rows) stale.add(keyOf(row));
     };
     const tick = setInterval(() => {
-      const { isLive, hasGap } = connection.value;
-      if (isLive && !wasLive && hasGap) markAll();
-      wasLive = isLive;
+      const { isLive } = connection.value;
       if (!mayRead()) return;
       if (!isLive && Date.now() - at >= POLL_MS) markAll();
       if (isDue) {
@@ -182,7 +179,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       if (asked.length > 0) void readSome(asked);
     }, REFRESH_MS);
     const stop = onFrame((frame) => {
-      if (topic !== null && frame.topic !== topic) return;
+      if (topic !== null && frame.topic !== null && frame.topic !== topic) return;
       if (!("id" in frame)) return markAll();
       isDue = true;
       if (latest.current.state.rows.some((row) => keyOf(row) === frame.id)) stale.add(frame.id);

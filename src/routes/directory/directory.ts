@@ -50,7 +50,7 @@ export const directoryRoutes = (deps: NameDeps & SearchDeps): readonly Route[] =
         type: "string",
         pattern: `^(${ONE_KIND})(,(${ONE_KIND}))*$`,
         description:
-          `One or several of ${LISTED_KINDS.join(", ")}, separated by commas: the names of the newest ${LISTED_MAX} of each. ` +
+          `One or several of ${LISTED_KINDS.join(", ")}, separated by commas: the names of the newest ${LISTED_MAX} of each, of a member the address up to the @. ` +
           "`ids`, `kinds` or `right` is needed",
       },
       right: {

@@ -12,7 +12,7 @@ export const HOLDERS_MAX = 10;
 const LOOKED_AT_MAX = 500;
 
 /** What people call a member: their address up to the @, so that the address itself is told to nobody. */
-const shortName = (address: string | null): string | null => address?.split("@")[0] ?? null;
+export const shortName = (address: string | null): string | null => address?.split("@")[0] ?? null;
 
 /** Active members who have the right of a role, by id; those whose role is no higher than needed come first. */
 export const holdersOf = async (

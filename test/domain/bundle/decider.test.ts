@@ -156,10 +156,10 @@ test("a step with an unknown outcome is undone first, then those before it, what
     .then(is.undone(1, 6, "failed", null));
   given(...ROLLING, is.undone(1, 6, "failed", null), is.undoing(0, 7))
     .when(endUndo(0, 8, "succeeded"))
-    .then(is.undone(0, 8, "compensated", 0), is.incomplete(8, 1), is.spent(8, 10_000, [0, 10_000]));
+    .then(is.undone(0, 8, "compensated", 0, "evt_bun_1_0"), is.incomplete(8, 1), is.spent(8, 10_000, [0, 10_000]));
   given(...ROLLING, is.undone(1, 6, "compensated", 300), is.undoing(0, 7))
     .when(endUndo(0, 8, "succeeded", 200))
-    .then(is.undone(0, 8, "compensated", 200), is.rolledBack(8), is.spent(8, 500, [200, 300]));
+    .then(is.undone(0, 8, "compensated", 200, "evt_bun_1_0"), is.rolledBack(8), is.spent(8, 500, [200, 300]));
   given(...ROLLING)
     .when(start(1, 6))
     .rejects("not-next");
@@ -212,6 +212,22 @@ test("a reported cost stays spent, an estimate is given back with the undo, and 
   assert.equal(paid(estimated, "succeeded", -9_000), [0, [0, 0]]);
   assert.equal(paid(estimated, "failed", null), [10_000, [10_000, 0]]);
   assert.equal(paid(estimated, "failed", 300), [10_300, [10_300, 0]]);
+});
+
+test("an undo names the step's event only if it gives an estimate back", () => {
+  const named = (first: BundleEvent, outcome: "succeeded" | "failed"): string | undefined => {
+    const rolling = [
+      ...[is.admitted(), is.started(0, 1), first, is.started(1, 3), is.ended(1, 4, "failed", 0)],
+      ...[is.rollback(4, 1), is.undone(1, 4, "not-needed"), is.undoing(0, 5)],
+    ];
+    const decision = bundle.decide(endUndo(0, 6, outcome, 0), fold(bundle, rolling));
+    const undone = decision.ok ? decision.events.find(({ type }) => type === "StepUndone") : undefined;
+    return undone?.type === "StepUndone" ? undone.data.gives_back : "none";
+  };
+  assert.is(named(is.ended(0, 2, "succeeded", 10_000), "succeeded"), "evt_bun_1_0");
+  assert.is(named(is.ended(0, 2, "succeeded", 10_000), "failed"), undefined);
+  assert.is(named(is.ended(0, 2, "succeeded", 10_000, { reported: true }), "succeeded"), undefined);
+  assert.is(named(is.ended(0, 2, "succeeded", 0), "succeeded"), undefined);
 });
 
 test("a step whose payload cannot be made is never started, and the steps before it are rolled back", () => {
@@ -317,7 +333,7 @@ test("a step resolved before the rollback ends is not among those to undo by han
   const early = [...ROLLING, is.undone(1, 6, "failed", null), is.resolved(1, 7), is.undoing(0, 7)];
   given(...early)
     .when(endUndo(0, 8, "succeeded"))
-    .then(is.undone(0, 8, "compensated", 0), is.rolledBack(8), is.spent(8, 10_000, [0, 10_000]));
+    .then(is.undone(0, 8, "compensated", 0, "evt_bun_1_0"), is.rolledBack(8), is.spent(8, 10_000, [0, 10_000]));
 });
 
 test("a bundle without ledgers and estimate has a recorded cost as well", () => {
@@ -326,7 +342,15 @@ test("a bundle without ledgers and estimate has a recorded cost as well", () => 
     .when(end(0, 2, "succeeded", 0))
     .then(is.ended(0, 2, "succeeded", 0), is.committed(2), {
       type: "BundleCostDetermined",
-      data: { bundle_id: "bun_1", ledgers: [], estimate: null, cost: 0, steps: [0], at: at(2) },
+      data: {
+        bundle_id: "bun_1",
+        ledgers: [],
+        estimate: null,
+        cost: 0,
+        steps: [0],
+        events: ["evt_bun_1_0"],
+        at: at(2),
+      },
     });
 });
 
