@@ -68,7 +68,7 @@ const Colours = () => (
       {[...COLOURS, "fail", "move", "base"].map((name) => (
         <li key={name}>
           <svg class="sw" aria-hidden="true">
-            <rect width="100%" height="100%" class={`f-${name}`} />
+            <rect width="100%" height="100%" fill={`var(--${name})`} />
           </svg>
           <code>--{name}</code>
         </li>

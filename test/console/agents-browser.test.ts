@@ -78,7 +78,7 @@ const inBrowser = (binary: string): void => {
     });
     await page.open(`${program.url}/agents`);
     await page.shows("every action");
-    await page.reads(new RegExp(`€4\\.00 spent all of its policy: €${settled_eur.toFixed(2)} spent`));
+    await page.reads(new RegExp(`€3\\.00 spent all of its policy: €${settled_eur.toFixed(2)} spent`));
     const [all = "", bar = ""] = await page.evaluate<string[]>(
       "[document.querySelector('td.budget .sub').innerText, document.querySelector('td.budget rect.done').getAttribute('width')]",
     );

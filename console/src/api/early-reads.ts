@@ -9,16 +9,13 @@ const INIT: RequestInit = { credentials: "same-origin", redirect: "error" };
  */
 export class EarlyReads {
   readonly #fetch: typeof fetch;
-  readonly #heard: () => number;
-  readonly #answers = new Map<string, { readonly answer: Promise<Response>; readonly heard: number }>();
+  readonly #answers = new Map<string, Promise<Response>>();
   /** What was taken or asked for otherwise, and is not asked for once more. */
   readonly #asked = new Set<string>();
   #isOver = false;
 
-  /** `heard` grows with each change that the page hears of. */
-  constructor(ask: typeof fetch, heard: () => number) {
+  constructor(ask: typeof fetch) {
     this.#fetch = ask;
-    this.#heard = heard;
   }
 
   /** The answer; null if it was asked for already, or the reader has gone on. */
@@ -28,26 +25,28 @@ export class EarlyReads {
     const answer = this.#fetch(address, INIT);
     // Whoever takes it learns that it failed, and asks again.
     answer.catch(() => undefined);
-    this.#answers.set(key, { answer, heard: this.#heard() });
+    this.#answers.set(key, answer);
     return answer;
   }
 
-  /**
-   * The answer to what was asked early, once: a second read wants what is true by then. Null if it was not asked, or
-   * something has changed since, of which nobody would tell whoever takes the answer.
-   */
+  /** The answer to what was asked early, once: a second read wants what is true by then. Null if it was not asked. */
   take(address: string): Promise<Response> | null {
     const key = readKey(address);
-    const early = this.#answers.get(key);
+    const answer = this.#answers.get(key) ?? null;
     this.#answers.delete(key);
     this.#asked.add(key);
-    return early !== undefined && early.heard === this.#heard() ? early.answer : null;
+    return answer;
+  }
+
+  /** Something may have changed since, of which nobody would tell whoever takes an answer. */
+  forget(): void {
+    this.#answers.clear();
   }
 
   /** The reader went to another page: an answer that was not taken would be old. */
   end(): void {
     this.#isOver = true;
-    this.#answers.clear();
+    this.forget();
     this.#asked.clear();
   }
 }

@@ -1,6 +1,7 @@
-import { heard } from "../live/stream.ts";
+import { onFrame } from "../live/stream.ts";
 import { EarlyReads } from "./early-reads.ts";
 import { ReadPositions } from "./read-positions.ts";
 
 export const readPositions = new ReadPositions((...given) => fetch(...given));
-export const earlyReads = new EarlyReads(readPositions.fetch, heard);
+export const earlyReads = new EarlyReads(readPositions.fetch);
+onFrame(() => earlyReads.forget());

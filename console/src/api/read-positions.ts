@@ -15,14 +15,15 @@ export class ReadPositions {
   /** A read failed, or its answer has no position. */
   #isUnknown = false;
   #underWay = 0;
-  #quiet: (() => void)[] = [];
+  /** Called when no read is under way. */
+  #onQuiet = (): void => undefined;
 
   constructor(ask: typeof fetch) {
     this.#ask = ask;
   }
 
   fetch: typeof fetch = async (input, init) => {
-    if (init?.method !== undefined && init.method !== "GET") return this.#ask(input, init);
+    if ((init?.method ?? "GET") !== "GET") return this.#ask(input, init);
     this.#underWay += 1;
     try {
       const response = await this.#ask(input, init);
@@ -33,13 +34,17 @@ export class ReadPositions {
       throw error;
     } finally {
       this.#underWay -= 1;
-      if (this.#underWay === 0) for (const resolve of this.#quiet.splice(0)) resolve();
+      if (this.#underWay === 0) this.#onQuiet();
     }
   };
 
-  /** Once no read is under way; null if a position is unknown, or one is still under way when `limit` is over. */
-  async lowest(limit: Promise<unknown>): Promise<string | null> {
-    if (this.#underWay > 0) await Promise.race([new Promise<void>((resolve) => this.#quiet.push(resolve)), limit]);
+  /** Once no read is under way; null if a position is unknown, or one is still under way after `limitMs`. */
+  async lowest(limitMs: number): Promise<string | null> {
+    if (this.#underWay > 0)
+      await new Promise<void>((resolve) => {
+        this.#onQuiet = resolve;
+        setTimeout(resolve, limitMs);
+      });
     return this.#underWay > 0 || this.#isUnknown ? null : this.#lowest;
   }
 

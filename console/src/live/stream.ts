@@ -33,14 +33,15 @@ const hear = (frame: Frame): void => {
 
 let hasBeenLive = false;
 
-const receive = (message: Broadcast): void => {
+/** `isOwn`: this tab holds the connection, which begins after what its page has read, and not after what others have. */
+const receive = (message: Broadcast, isOwn = false): void => {
   if (message.kind === "frame") hear(message.frame);
   if (message.kind !== "connection") return;
   const before = connection.value;
   connection.value = message.connection;
   const { isLive, hasGap } = connection.value;
+  if (isLive && !before.isLive && (hasGap || !(isOwn || hasBeenLive))) hear(ANYTHING);
   hasBeenLive ||= isLive;
-  if (isLive && !before.isLive && hasGap) hear(ANYTHING);
 };
 
 /**
@@ -61,9 +62,7 @@ class Holder {
     addEventListener("offline", () => this.#lost());
     addEventListener("online", () => this.connect());
     channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => {
-      // Whoever asks has not heard what came until now.
-      if (data.kind === "ask")
-        channel.postMessage({ kind: "connection", connection: { ...connection.value, hasGap: true } });
+      if (data.kind === "ask") channel.postMessage({ kind: "connection", connection: connection.value });
       if (data.kind === "try") this.connect();
     });
     this.connect();
@@ -105,7 +104,7 @@ class Holder {
   }
 
   #tell(message: Broadcast): void {
-    receive(message);
+    receive(message, true);
     this.#channel.postMessage(message);
   }
 }
@@ -115,14 +114,11 @@ let tryAgain = (): void => undefined;
 /** Begins the next attempt now, in whichever tab holds the connection. */
 export const tryNow = (): void => tryAgain();
 
-/** Longer than a page's first reads take on a slow network; the stream does not wait for them any longer (ms). */
-const FIRST_READS_MS = 3_000;
-
 /**
  * One tab holds the stream, because HTTP/1.1 allows few connections; the others hear it over a channel. The first begins
  * when the page's first reads are answered, after the position that `readUpTo` then gives.
  */
-export const followStream = (readUpTo: (limit: Promise<unknown>) => Promise<string | null>): void => {
+export const followStream = (readUpTo: () => Promise<string | null>): void => {
   const channel = new BroadcastChannel(NAME);
   channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => receive(data));
   connection.value = { ...connection.value, since: Date.now() };
@@ -130,9 +126,7 @@ export const followStream = (readUpTo: (limit: Promise<unknown>) => Promise<stri
   tryAgain = () => channel.postMessage({ kind: "try" });
   void navigator.locks.request(NAME, async () => {
     // Where another tab held it, this one has heard what it told, but not what came since.
-    const isFirst = !hasBeenLive;
-    const limit = new Promise((resolve) => setTimeout(resolve, FIRST_READS_MS));
-    const holder = new Holder(channel, isFirst ? await readUpTo(limit) : null);
+    const holder = new Holder(channel, hasBeenLive ? null : await readUpTo());
     tryAgain = () => holder.connect();
     // The lock is given on when this tab closes.
     return new Promise(() => undefined);

@@ -109,11 +109,21 @@ const Told = ({ row, nameOf, href }: { readonly row: Row; readonly nameOf: NameO
   );
 };
 
-/** What the record says, on a phone: the list is not drawn there. */
-const Alone = ({ row, nameOf }: { readonly row: Row; readonly nameOf: NameOf }) => {
+/** The proved record as a row: a list may not have it. */
+const rowOf = (leaf: string, nameOf: NameOf): Row => {
+  // What was proved is a leaf.
+  const record = JSON.parse(leaf) as Row;
+  const { actor } = record;
+  return { ...record, personal: {}, actor: { ...actor, name: nameOf(actor.id) } };
+};
+
+type AloneProps = { readonly row: Row; readonly nameOf: NameOf; readonly isListed: boolean };
+
+/** What the record says: on a phone always, as the list is not drawn there, else if the list does not have it. */
+const Alone = ({ row, nameOf, isListed }: AloneProps) => {
   const { before, name, after } = toldOf(row, nameOf);
   return (
-    <p class="under">
+    <p class={isListed ? "under" : ""}>
       <b>{actorOf(row)[0]}</b> {before}
       <b>
         <Breaking text={name} />
@@ -220,6 +230,17 @@ const indexFilter = (records: number | undefined): Filter => ({
   expects: `Write the number of a record${records ? `, from 0 to ${count(records - 1)}` : ", such as 48206"}.`,
 });
 
+const NoRecord = ({ isSearch }: { readonly isSearch: boolean }) => (
+  <Empty
+    title="No record matches"
+    text={
+      isSearch
+        ? "The search takes the whole id of a thing or a person. For a name, choose it in Who, or open the thing and copy its id."
+        : "Remove a filter to see more."
+    }
+  />
+);
+
 const Records = ({ params, query: given }: PageProps) => {
   const query = given.subject === undefined ? given : { q: given.subject, ...given };
   const names = useNames();
@@ -317,16 +338,7 @@ const Records = ({ params, query: given }: PageProps) => {
       <div class={selected === null ? "" : "cols audit"}>
         <div>
           <FreshBar waiting={list.waiting} what="records" onShow={list.showWaiting} />
-          {isLoaded && rows.length === 0 ? (
-            <Empty
-              title="No record matches"
-              text={
-                query.q === undefined
-                  ? "Remove a filter to see more."
-                  : "The search takes the whole id of a thing or a person. For a name, choose it in Who, or open the thing and copy its id."
-              }
-            />
-          ) : null}
+          {isLoaded && rows.length === 0 ? <NoRecord isSearch={query.q !== undefined} /> : null}
           {isLoaded && rows.length > 0 ? (
             // On a narrow screen the panel stands below the rows, and would move while they come.
             <WholeLists.Provider value={isReturning || selected !== null}>
@@ -344,9 +356,14 @@ const Records = ({ params, query: given }: PageProps) => {
           {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
         {selected === null || (!isLoaded && !isWrong && problem === null) ? null : (
-          <ProofPanel index={selected} back={hrefOf("/audit", set)}>
-            {open === undefined ? null : <Alone row={open} nameOf={nameOf} />}
-          </ProofPanel>
+          <ProofPanel
+            index={selected}
+            back={hrefOf("/audit", set)}
+            about={(leaf) => {
+              if (open !== undefined) return <Alone row={open} nameOf={nameOf} isListed />;
+              return leaf === null ? null : <Alone row={rowOf(leaf, nameOf)} nameOf={nameOf} isListed={false} />;
+            }}
+          />
         )}
       </div>
       <Keep />

@@ -199,8 +199,9 @@ const Outcome = ({ approval, frozen, isOwn, isLate, onNext }: OutcomeProps) => {
   });
   const box = useRef<HTMLDivElement>(null);
   const next = useRef<HTMLButtonElement>(null);
+  // A further request may arrive later.
+  useEffect(() => next.current?.focus({ preventScroll: true }), [onNext === null]);
   useEffect(() => {
-    next.current?.focus({ preventScroll: true });
     // Who has decided sees what came of it; under whoever still reads, nothing moves.
     if (isOwn) box.current?.scrollIntoView({ block: "center" });
   }, []);

@@ -40,7 +40,7 @@ const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EU
 const RATE = /^(\d+) of (\d+) in the last minute(?:; the next is possible in (\d+) s)?$/;
 const IDENTICAL = /^(\d+) of (\d+) identical in (\d+) s$/;
 const RULES = /^refused by (.+)$/s;
-const WITH_BUNDLE = /^Decided on as step (\d+) of bun_\w+$/;
+const WITH_BUNDLE = /^(Decided on as|Takes back) step (\d+) of bun_\w+$/;
 const MISSING = /^missing: (.+)$/s;
 
 type Sums = { readonly used: string; readonly limit: string; readonly cost: string };
@@ -53,8 +53,11 @@ const budgetIn = (detail: string): Sums | null => {
 
 /** What a gate found, for a list or beside its name. */
 export const gateDetail = ({ outcome, detail }: Gate): string => {
-  const [, step] = WITH_BUNDLE.exec(detail) ?? [];
-  if (step !== undefined) return `Decided with its bundle, as step ${Number(step) + 1}`;
+  const [, how, step] = WITH_BUNDLE.exec(detail) ?? [];
+  if (step !== undefined)
+    return how === "Takes back"
+      ? `Takes back step ${Number(step) + 1} of its bundle`
+      : `Decided with its bundle, as step ${Number(step) + 1}`;
   const sums = budgetIn(detail);
   if (sums === null) return detail;
   const { used, limit, cost } = sums;

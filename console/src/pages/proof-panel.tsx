@@ -184,12 +184,12 @@ const NOTHING: State = { checked: null, failed: null };
 type PanelProps = {
   readonly index: number;
   readonly back: string;
-  /** What stands above the proof. */
-  readonly children: ComponentChildren;
+  /** What stands above the proof; `leaf` is what was proved, null before that. */
+  readonly about: (leaf: string | null) => ComponentChildren;
 };
 
 /** Proves one record in this browser, and shows what was proved; `back` is the list without it. */
-export const ProofPanel = ({ index, back, children }: PanelProps) => {
+export const ProofPanel = ({ index, back, about }: PanelProps) => {
   const [state, setState] = useState<State>(NOTHING);
   const [asked, setAsked] = useState(0);
   const account = me.value?.account.id ?? null;
@@ -229,7 +229,7 @@ export const ProofPanel = ({ index, back, children }: PanelProps) => {
           <Icon name="x" small />
         </a>
       </div>
-      {children}
+      {about(checked?.leaf ?? null)}
       {failed === null && checked === null ? <Loading rows={4} /> : null}
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>

@@ -97,6 +97,9 @@ const SignInAgain = ({ who }: { readonly who: Me }) => {
   );
 };
 
+/** Longer than a page's first reads take on a slow network; the stream does not wait for them any longer. */
+const FIRST_READS_MS = 3_000;
+
 /** An account with more waiting shows this number with a plus sign in its list. */
 const COUNTED_MAX = 100;
 /** The number changes at most this often; without a change it is counted again after a while, as approvals expire. */
@@ -168,7 +171,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   useNames();
   useEffect(() => {
     followSession();
-    followStream((limit) => readPositions.lowest(limit));
+    followStream(() => readPositions.lowest(FIRST_READS_MS));
     void readPreferences();
   }, []);
   const title = titleOf(found);

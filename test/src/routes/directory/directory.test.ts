@@ -60,7 +60,9 @@ test("names are listed by their kinds, only of the account", async () => {
   assert.equal(Object.keys(one).sort(), [endpoint, policy].sort());
   const stranger = await signUp(node.base);
   assert.equal((await stranger.session("GET", kinds)).body, {});
-  for (const wrong of ["member", "agent,", "agent,key", ""])
+  const found = Object.values((await asViewer("/v1/directory?kinds=member")).body) as { kind: string; name: string }[];
+  assert.ok(found.length > 0 && found.every(({ kind, name }) => kind === "member" && !name.includes("@")));
+  for (const wrong of ["key", "agent,", "agent,key", ""])
     assert.is((await asViewer(`/v1/directory?kinds=${wrong}`)).status, 400, wrong);
   await client.session("DELETE", `/v1/endpoints/${endpoint}`);
   await until("the removed one is gone", async () => !(endpoint in (await asViewer(kinds)).body));
