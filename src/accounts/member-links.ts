@@ -38,6 +38,13 @@ type ReadInvitation = Pick<Invitation, "email" | "role" | "expires_at"> & {
   readonly invited_by: Invitation["email"];
 };
 
+type ReadReset = {
+  readonly account: string;
+  readonly account_name: string;
+  readonly email: Opened["email"];
+  readonly expires_at: string;
+};
+
 /** Only an HMAC of a link is stored, so a repeated command cannot find the first link and makes a new one. */
 export type MemberLinks = {
   invite(
@@ -49,6 +56,8 @@ export type MemberLinks = {
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
   /** What an invitation says to whoever holds its link; null as for `opened`. Addresses are commitments. */
   invitation(token: string, at: string): Promise<ReadInvitation | null>;
+  /** Whose password a reset link sets, in the same way. */
+  resetLink(token: string, at: string): Promise<ReadReset | null>;
   /** The member whom a refused link names, or the account if there is no such member; null without an account. */
   namedIn(token: string): Promise<AccountSubject | null>;
 };
@@ -75,6 +84,19 @@ export const memberLinks = ({ aggregates, links, hashes, personal, randomness }:
     if (state.phase !== "open" || invitation === undefined) return null;
     const stands = ofInvitation({ ...named, expires_at: invitation.expires_at }, invitation);
     return links.matches("invitation", secret, stands, invitation.mac) ? { state, named, invitation } : null;
+  };
+
+  const resetting = async (text: string, at: string) => {
+    const token = memberTokenOf(text);
+    if (token === null) return null;
+    const { secret, ...named } = token;
+    const { state } = await aggregates.load(account, accountStream(named.account), 0);
+    if (state.phase !== "open") return null;
+    const link = openReset(state, named.member, at);
+    const member = state.members.get(named.member);
+    if (link === undefined || member === undefined) return null;
+    const stands = ofReset({ ...named, expires_at: link.expires_at });
+    return links.matches("reset", secret, stands, link.mac) ? { state, named, link, member } : null;
   };
 
   return {
@@ -121,17 +143,18 @@ export const memberLinks = ({ aggregates, links, hashes, personal, randomness }:
         const { email, address, mac } = found.invitation;
         return { ...found.named, email, address, mac };
       }
-      const token = memberTokenOf(text);
-      if (token === null) return null;
-      const { secret, ...named } = token;
-      const { state } = await aggregates.load(account, accountStream(named.account), 0);
-      if (state.phase !== "open") return null;
-      const link = openReset(state, named.member, at);
-      const member = state.members.get(named.member);
-      if (link === undefined || member === undefined) return null;
-      const { email, address } = member;
-      const isRight = links.matches(purpose, secret, ofReset({ ...named, expires_at: link.expires_at }), link.mac);
-      return isRight ? { ...named, email, address, mac: link.mac } : null;
+      const found = await resetting(text, at);
+      if (found === null) return null;
+      const { email, address } = found.member;
+      return { ...found.named, email, address, mac: found.link.mac };
+    },
+
+    async resetLink(text, at) {
+      const found = await resetting(text, at);
+      if (found === null) return null;
+      const { state, named, link, member } = found;
+      const { email } = member;
+      return { account: named.account, account_name: state.name, email, expires_at: link.expires_at };
     },
 
     async invitation(text, at) {

@@ -17,6 +17,7 @@ export const OPERATION_IDS: Readonly<Record<string, string>> = {
   "GET /v1/auth/me": "getMe",
   "POST /v1/auth/invitations/read": "readInvitation",
   "POST /v1/auth/invitations/accept": "acceptInvitation",
+  "POST /v1/auth/reset/read": "readResetLink",
   "POST /v1/auth/reset": "resetPassword",
   "POST /v1/auth/start": "createFirstAccount",
   "POST /v1/auth/device": "requestDeviceLogin",

@@ -41,9 +41,11 @@ const inBrowser = (binary: string): void => {
         }
         await page.shaped({});
       };
-      for (const path of ["reset", "start"]) await looksRight(`/${path}#a-token`, "Password");
-      await looksRight("/join#a-token", "This link was used or has expired.");
-      assert.not.match(await page.text(), /Shop|Password/, "a link without a secret says nothing of an account");
+      await looksRight("/start#a-token", "Password");
+      for (const path of ["join", "reset"]) {
+        await looksRight(`/${path}#a-token`, "This link was used or has expired.");
+        assert.not.match(await page.text(), /Shop|Password/, "a link without a secret says nothing of an account");
+      }
       await page.open(`${program.url}/join`);
       await page.shows("This address has no link in it.");
       await page.open("about:blank");
@@ -70,7 +72,12 @@ const inBrowser = (binary: string): void => {
       await page.shows("This is among the commonest passwords.");
       await write("password", PASSWORD);
       await page.click("Join");
-      await page.shows("Approver");
+      await page.shows("Nothing waits for a person.");
+      const made = await owner.session("POST", `/v1/members/${invited.body.id}/reset`);
+      assert.is(made.status, 201, JSON.stringify(made.body));
+      const reset = new URL(made.body.reset_url);
+      await looksRight(`${reset.pathname}${reset.hash}`, "Set a new password");
+      for (const said of ["Shop", "bo@shop.example"]) await page.shows(said);
       await page.early(FIRST_READ_FAILS);
       await page.open("about:blank");
       await page.open(`${program.url}${pathname}${hash}`);

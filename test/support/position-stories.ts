@@ -483,8 +483,9 @@ export const WITHOUT_A_STORY: ReadonlySet<string> = new Set([
   "DELETE /v1/policies/{id}/protection-lift",
   // Reads with the code in its body, so that the code is in no address: `test/src/routes/accounts/device.test.ts`.
   "POST /v1/auth/device/request",
-  // Reads with the link's secret in its body, so that the secret is in no address: `test/src/routes/accounts/members.test.ts`.
+  // Read with the link's secret in the body, so that the secret is in no address: `test/src/routes/accounts/members.test.ts`.
   "POST /v1/auth/invitations/read",
+  "POST /v1/auth/reset/read",
   // Says what publishing would say: `test/src/routes/policies/policy-validation.test.ts`.
   "POST /v1/policies/validate",
 ]);

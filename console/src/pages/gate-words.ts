@@ -1,4 +1,3 @@
-import type { Api } from "../../../build/page-types/api.ts";
 import { coversAction } from "../../../domain/evidence/action-pattern.ts";
 import type { Filter } from "../../design/filter-values.ts";
 import { countdown, counted, duration, euro } from "../../design/format.ts";
@@ -26,9 +25,9 @@ export const gateName = (gate: string): string => NAMES[gate] ?? sentence(gate.r
 
 /** What may refuse or hold a request. */
 const GATES = [
-  ...(["scope", "schema", "require_fields", "cost", "content", "rate"] as const),
-  ...(["loop", "budget", "quota", "bytes", "approval", "bundle"] as const),
-] satisfies readonly NonNullable<NonNullable<Api["GET /v1/events"]["query"]>["gate"]>[];
+  ...["scope", "schema", "require_fields", "cost", "content", "rate"],
+  ...["loop", "budget", "quota", "bytes", "approval", "bundle"],
+];
 
 export const GATE_FILTER: Filter = {
   ...{ name: "gate", label: "Gate", expects: "Choose a gate from the list." },

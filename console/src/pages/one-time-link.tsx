@@ -69,30 +69,51 @@ const Offer = ({ account_name, role, email, invited_by }: Invitation) => (
   />
 );
 
-/** An invitation says what it offers before anything is asked for. */
-const InvitationLink = (props: LinkProps) => {
-  const [answer, setAnswer] = useState<Answered<Invitation> | null>(null);
-  const { token } = props;
-  const read = (): void => void call("POST /v1/auth/invitations/read", { body: { token } }).then(setAnswer);
-  useEffect(read, [token]);
-  if (answer?.ok === true)
-    return (
-      <LinkForm {...props}>
-        <Offer {...answer.body} />
-      </LinkForm>
-    );
+/** Whose password it is. */
+const Whose = ({ account_name, email }: AnswerOf<"POST /v1/auth/reset/read">) => (
+  <Facts
+    rows={[
+      ["Account", <b>{account_name}</b>],
+      ["You sign in as", email],
+    ]}
+  />
+);
+
+/** What a link is for, as whoever holds it is told. */
+const readLink = async (path: "/join" | "/reset", token: string): Promise<Answered<ComponentChildren>> => {
+  if (path === "/join") {
+    const answer = await call("POST /v1/auth/invitations/read", { body: { token } });
+    return answer.ok ? { ok: true, body: <Offer {...answer.body} /> } : answer;
+  }
+  const answer = await call("POST /v1/auth/reset/read", { body: { token } });
+  return answer.ok ? { ok: true, body: <Whose {...answer.body} /> } : answer;
+};
+
+/** An invitation and a reset say what they are for before anything is asked for. */
+const ReadLink = (props: LinkProps & { readonly path: "/join" | "/reset" }) => {
+  const [answer, setAnswer] = useState<Answered<ComponentChildren> | null>(null);
+  const { path, token } = props;
+  const read = (): void => void readLink(path, token).then(setAnswer);
+  useEffect(read, [path, token]);
+  if (answer?.ok === true) return <LinkForm {...props}>{answer.body}</LinkForm>;
   return (
-    <Gate title={LINKS["/join"].title}>
+    <Gate title={LINKS[path].title}>
       {answer === null ? null : answer.problem.status === 404 ? (
         <>
           <Fault text={answer.problem.detail} />
           <p>
-            If you have joined already, <a href="/sign-in">sign in</a>.
+            {path === "/join" ? "If you have joined already, " : "If you know your password, "}
+            <a href="/sign-in">sign in</a>.
           </p>
         </>
       ) : (
         // The link has left the address, so that loading the page once more would find none.
-        <LoadError what="The invitation" failure={answer.problem} since={null} onRetry={read} />
+        <LoadError
+          what={path === "/join" ? "The invitation" : "The link"}
+          failure={answer.problem}
+          since={null}
+          onRetry={read}
+        />
       )}
     </Gate>
   );
@@ -106,7 +127,8 @@ const OneTimeLink = (props: LinkProps) => {
         <Fault text="This address has no link in it. Open the whole link that you were given." />
       </Gate>
     );
-  return props.path === "/join" ? <InvitationLink {...props} /> : <LinkForm {...props} />;
+  const { path } = props;
+  return path === "/start" ? <LinkForm {...props} /> : <ReadLink {...props} path={path} />;
 };
 
 const LinkForm = ({ path, token, children }: LinkProps & { readonly children?: ComponentChildren }) => {

@@ -69,6 +69,16 @@ const OPEN_INVITATION: JsonSchema = named("OpenInvitation", {
   },
 });
 
+const OPEN_RESET: JsonSchema = named("OpenReset", {
+  type: "object",
+  required: ["account_name", "email", "expires_at"],
+  properties: {
+    account_name: text,
+    email: { ...text, description: "The address of the login whose password is set" },
+    expires_at: { ...text, format: "date-time" },
+  },
+});
+
 const START_BODY = named("FirstAccount", {
   type: "object",
   required: ["token", "email", "password"],
@@ -124,6 +134,15 @@ const read =
     const invitation = await memberLinks.invitation(body.token, envelope.at);
     if (invitation === null) return linkGone();
     const { account, ...said } = invitation;
+    return { status: 200, body: await personal.shown(said, account) };
+  };
+
+const readReset =
+  ({ memberLinks, personal }: LinksDeps): Handler<{ body: typeof TOKEN_BODY }> =>
+  async ({ body, envelope }) => {
+    const link = await memberLinks.resetLink(body.token, envelope.at);
+    if (link === null) return linkGone();
+    const { account, ...said } = link;
     return { status: 200, body: await personal.shown(said, account) };
   };
 
@@ -183,6 +202,18 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
     answers: { 200: SIGNED_IN },
     handle: limited(deps, accept(deps)),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/auth/reset/read",
+    who: "anyone",
+    summary:
+      "Read whose password a reset link sets, before it is used; the token is in the body, so that no log has it",
+    tag: "accounts",
+    body: TOKEN_BODY,
+    problems: ["not-found", "rate-limited", "overloaded"],
+    answers: { 200: OPEN_RESET },
+    handle: limited(deps, readReset(deps)),
   }),
   route({
     method: "POST",

@@ -64,6 +64,11 @@ export const ACCOUNTS: AnswerExamples["bodies"] = {
     invited_by: "ada@example.com",
     expires_at: "2026-12-05T15:42:26.521Z",
   },
+  OpenReset: {
+    account_name: "Marlow Outdoor",
+    email: "grace@example.com",
+    expires_at: "2026-11-29T15:42:26.521Z",
+  },
   ListedMember: {
     id: "mem_ds5hbmrednof3jecpovk54lzmkbo6n7s",
     email: "grace@example.com",

@@ -74,6 +74,7 @@ const CANNOT: Readonly<Record<string, string>> = {
     "only a person changes the time zone, and a day that has begun is never begun again, so no budget is given twice",
   "PUT /v1/members/me/preferences": "it changes what a member sees and how, and nothing that is decided",
   "POST /v1/auth/invitations/read": "it changes nothing",
+  "POST /v1/auth/reset/read": "it changes nothing",
   "POST /v1/auth/invitations/accept": "the role was decided on and recorded when the invitation was made",
 };
 

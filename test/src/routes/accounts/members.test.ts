@@ -81,6 +81,26 @@ test("the holder of an invitation's link reads account, role and who invites; no
   assert.equal(await read(token), refused);
 });
 
+test("the holder of a reset link reads whose password it sets; nobody else, and nobody afterwards", async () => {
+  const { call, owner, add, invite } = await withOwner();
+  const { id } = (await add("cy@shop.example")).body.member as { id: string };
+  const made = await call("POST", "/v1/members/{id}/reset", { principal: owner, params: { id } });
+  const token = tokenOf(made.body.reset_url);
+  const read = (text: string) => call("POST", "/v1/auth/reset/read", { body: { token: text } });
+  const { outcome, body } = await read(token);
+  const { expires_at } = made.body;
+  assert.equal([outcome, body], [200, { account_name: "My account", email: "cy@shop.example", expires_at }]);
+  assert.equal(await read(token), await read(token), "reading does not use it");
+  const refused = await read("nonsense");
+  assert.is(refused.outcome, "not-found");
+  const [secret = "", ...ids] = token.split(".");
+  const invitation = tokenOf((await invite("bo@shop.example")).body.invitation_url);
+  for (const wrong of [secret, `${secret}x.${ids.join(".")}`, invitation]) assert.equal(await read(wrong), refused);
+  const password = "another battery staple";
+  assert.is((await call("POST", "/v1/auth/reset", { body: { token, password } })).outcome, 200);
+  assert.equal(await read(token), refused);
+});
+
 test("nobody sets another's password: the route that added members is gone", async () => {
   const { routes } = await withOwner();
   assert.not.ok(routes.some(({ method, path }) => method === "POST" && path === "/v1/members"));
