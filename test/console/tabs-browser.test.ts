@@ -213,6 +213,27 @@ const inBrowser = (binary: string): void => {
     await page.hides("Not connected, from");
   });
 
+  test("what happens between a slow tab's first read and its first drawing is shown, whichever tab holds the stream", async () => {
+    const hasRead = `performance.getEntriesByType("resource").some(({ name, responseEnd }) =>
+      responseEnd > 0 && new URL(name).pathname === "/v1/events")`;
+    for (const holder of ["/overview", "about:blank"]) {
+      await page.open(holder === "about:blank" ? holder : program.url + holder);
+      if (holder !== "about:blank") await page.shows("Live");
+      const tab = await page.tab();
+      await tab.toFront();
+      await tab.shaped({});
+      await tab.forgets();
+      await tab.slowed({ processor: 4, latencyMs: 100, bytesPerS: 50_000 });
+      const opening = tab.open(`${program.url}/events`);
+      await until("it has read the list", () => tab.evaluate<boolean>(hasRead).catch(() => false));
+      await scene.source.send(`late for ${holder}`, { order: "late", type: "order.more" });
+      await opening;
+      const { body } = await ana.call("GET", "/v1/events?origin=source,agent&total=true&limit=1");
+      await tab.shows(`${body.total} match`);
+      await tab.close();
+    }
+  });
+
   test("Approve never has the first focus, and its letter alone decides nothing, however often it is pressed", async () => {
     const id = await heldEvent("letters");
     for (const path of [`/approvals/${id}`, "/approvals"]) {

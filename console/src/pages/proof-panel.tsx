@@ -234,7 +234,10 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>
           <p>
-            <b>Not checked.</b> {failed}
+            <b>Not checked.</b> {failed}{" "}
+            {/verifier key/i.test(failed)
+              ? "A key has three parts with a plus between them: a name, eight hex digits, and the key itself."
+              : null}
           </p>
         </Note>
       )}

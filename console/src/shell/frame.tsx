@@ -64,13 +64,17 @@ const SignOut = ({ as }: { readonly as?: string }) => {
   );
 };
 
+const Whose = ({ member }: { readonly member: Me["member"] }) => (
+  <p>
+    <b>{member.email}</b>
+    <br />
+    <span class="soft role">{member.role}</span>
+  </p>
+);
+
 const MemberMenu = ({ member, onClose }: { readonly member: Me["member"]; readonly onClose: () => void }) => (
   <Layer label="Your session" kind="sheet" onClose={onClose}>
-    <p>
-      <b>{member.email}</b>
-      <br />
-      <span class="soft role">{member.role}</span>
-    </p>
+    <Whose member={member} />
     <ul class="choices">
       <li>
         <SignOut />
@@ -127,7 +131,7 @@ const Side = ({ me, current }: { readonly me: Me; readonly current: string }) =>
 };
 
 /** The bar at the bottom of a phone. */
-const Foot = ({ current }: { readonly current: string }) => {
+const Foot = ({ me, current }: { readonly me: Me; readonly current: string }) => {
   const [isOpen, setOpen] = useState(false);
   const items = navGroups().flatMap((it) => it.items);
   return (
@@ -152,6 +156,7 @@ const Foot = ({ current }: { readonly current: string }) => {
               </li>
             ))}
             <li>
+              <Whose member={me.member} />
               <SignOut as="btn" />
             </li>
           </ul>
@@ -208,7 +213,7 @@ export const Frame = ({ me, current, crumbs, children }: FrameProps) => {
             {children}
           </main>
         </div>
-        <Foot current={current} />
+        <Foot me={me} current={current} />
         <Toast />
       </div>
     </>

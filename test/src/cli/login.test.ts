@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { keepProfile, profilesFile, removeProfile } from "../../../src/cli/profiles.ts";
 import { type Client, signUp } from "../../support/client.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { removeFolder, temporaryFolder, until } from "../../support/program.ts";
 import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
 import { startService } from "../../support/service-in-memory.ts";
 
@@ -55,7 +55,10 @@ test("a person logs in, is somebody, and logs out; the session is in a private f
   assert.match(who.out, /^member +person-\S+ \(owner\)$/m);
   assert.is(JSON.parse((await ran(["whoami", "--json"], envOf())).out).member.role, "owner");
   const unused = await ana.session("POST", "/v1/api-keys", { name: "deploy" });
-  const keys = await ran(["keys", "list"], envOf());
+  const keys = await until("the list has the key", async () => {
+    const listed = await ran(["keys", "list"], envOf());
+    return listed.out.includes(unused.body.id) ? listed : null;
+  });
   assert.is(keys.status, 0, "a person administers keys");
   assert.match(keys.out, /EXPIRES_AT +LAST_USED_AT$/m);
   assert.match(keys.out, new RegExp(`^${unused.body.id} +deploy .* - +-$`, "m"), "a key that was not used yet");
