@@ -83,6 +83,7 @@ const totalOf = async (views: Listed, { view, where }: Listing): Promise<Total> 
   return count === undefined ? {} : { total: Math.min(count, TOTAL_MAX), total_is_more: count > TOTAL_MAX };
 };
 
+/** How many a list has with each of these statuses, up to `TOTAL_MAX`. */
 export const countsOf = async (
   statuses: readonly string[],
   count: (status: string, atMost: number) => Promise<number>,

@@ -14,11 +14,11 @@ export const wantedIn = (query: FilterValues): Wanted => {
 };
 
 /** The filters in the address. Only the history has some: the other lists are short. */
-export const filtersIn = (query: FilterValues): FilterValues => filtersOf(FILTER_NAMES, query);
+export const filtersIn = (query: FilterValues) => filtersOf(FILTER_NAMES, query);
 
 /** What the API is asked for. */
 export const queueQuery = (query: FilterValues) => {
   const wanted = wantedIn(query);
   if (wanted !== "any") return { for: wanted, titles: "true" } as const;
-  return { ...momentsOf(filtersOf(FILTER_NAMES, query)), total: "true", titles: "true" } as const;
+  return { ...momentsOf(filtersIn(query)), total: "true", titles: "true" } as const;
 };

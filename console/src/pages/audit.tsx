@@ -86,12 +86,10 @@ const KINDS: Readonly<Record<string, string>> = {
 const VISITOR = "public";
 
 /** A part of the service has no name of its own: it acts as the service. */
-const actorOf = ({ actor }: Row): readonly [name: string, kind: string] =>
-  actor.kind === "system" && actor.id === VISITOR
-    ? ["A visitor", "Not signed in"]
-    : actor.kind === "system"
-      ? ["Countersign", `Service, ${wordsOf(actor.id)}`]
-      : [actor.name ?? actor.id, KINDS[actor.kind] ?? actor.kind];
+const actorOf = ({ actor: { kind, id, name } }: Row): readonly [name: string, kind: string] => {
+  if (kind !== "system") return [name ?? id, KINDS[kind] ?? kind];
+  return id === VISITOR ? ["A visitor", "Not signed in"] : ["Countersign", `Service, ${wordsOf(id)}`];
+};
 
 const Told = ({ row, nameOf, href }: { readonly row: Row; readonly nameOf: NameOf; readonly href: string }) => {
   const { before, name, after, note } = toldOf(row, nameOf);

@@ -7,7 +7,7 @@ type BundleQuery = NonNullable<NonNullable<Parameters<typeof call<"GET /v1/bundl
 const FILTER_NAMES = ["range", "from", "to", "status", "agent_id", "policy_id", "gate"];
 
 /** The filters that the address sets. */
-export const filtersIn = (query: FilterValues): FilterValues => filtersOf(FILTER_NAMES, query);
+export const filtersIn = (query: FilterValues) => filtersOf(FILTER_NAMES, query);
 
 /** What the API is asked for. The service checks the values, and its problem names the one that it does not take. */
-export const queryOf = (query: FilterValues): BundleQuery => momentsOf(filtersOf(FILTER_NAMES, query)) as BundleQuery;
+export const queryOf = (query: FilterValues): BundleQuery => momentsOf(filtersIn(query)) as BundleQuery;

@@ -128,19 +128,14 @@ const useOf = async (
 const answered = async (deps: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
   used.outcome === "joined" ? await openSession(deps, 200, used, call) : accountProblem(used.rejection);
 
+/** What a link says to whoever holds it, without using it. */
 const read =
-  ({ memberLinks, personal }: LinksDeps): Handler<{ body: typeof TOKEN_BODY }> =>
+  (
+    { personal }: LinksDeps,
+    open: (token: string, at: string) => Promise<({ readonly account: string } & object) | null>,
+  ): Handler<{ body: typeof TOKEN_BODY }> =>
   async ({ body, envelope }) => {
-    const invitation = await memberLinks.invitation(body.token, envelope.at);
-    if (invitation === null) return linkGone();
-    const { account, ...said } = invitation;
-    return { status: 200, body: await personal.shown(said, account) };
-  };
-
-const readReset =
-  ({ memberLinks, personal }: LinksDeps): Handler<{ body: typeof TOKEN_BODY }> =>
-  async ({ body, envelope }) => {
-    const link = await memberLinks.resetLink(body.token, envelope.at);
+    const link = await open(body.token, envelope.at);
     if (link === null) return linkGone();
     const { account, ...said } = link;
     return { status: 200, body: await personal.shown(said, account) };
@@ -190,7 +185,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     body: TOKEN_BODY,
     problems: ["not-found", "rate-limited", "overloaded"],
     answers: { 200: OPEN_INVITATION },
-    handle: limited(deps, read(deps)),
+    handle: limited(deps, read(deps, deps.memberLinks.invitation)),
   }),
   route({
     method: "POST",
@@ -213,7 +208,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     body: TOKEN_BODY,
     problems: ["not-found", "rate-limited", "overloaded"],
     answers: { 200: OPEN_RESET },
-    handle: limited(deps, readReset(deps)),
+    handle: limited(deps, read(deps, deps.memberLinks.resetLink)),
   }),
   route({
     method: "POST",
