@@ -3,8 +3,8 @@
  * desktop's and a network with 150 ms and 1.6 Mbit/s, and how much of the screen moves meanwhile: cold with an empty cache,
  * and warm with what the browser keeps. Needs a browser (BROWSER_BINARY, or one that is found).
  *
- * Four times slower than this machine would be another device on each machine. So the machine's speed is measured first,
- * and the browser is slowed down to that of the same phone everywhere.
+ * Four times slower than this machine would be another device on each machine, and on a shared one from minute to minute.
+ * So the machine's speed is measured before each round of a page, and the browser is slowed down to that of the same phone.
  *
  *     npm run bench:pages                  five rounds, of which the medians count
  *     npm run bench:pages -- --rounds 1
@@ -108,9 +108,22 @@ const middle = (all: readonly Times[]): Times => ({
 /** Null for a page to which no link leads from another one. */
 type From = { readonly url: string; readonly path: string } | null;
 
+/** What the benchmark indexes of this machine were, and how many times the browser was slowed down. */
+const speeds: { readonly index: number; readonly slower: number }[] = [];
+
+/** Makes the browser as slow as the phone. */
+const slowDown = async (page: BrowserPage): Promise<void> => {
+  await page.slowed({ processor: 1, ...NETWORK });
+  const index = await benchmarkIndexOf(page);
+  const slower = Math.max(1, Number(flags.slower ?? index / MIDDLE_PHONE));
+  speeds.push({ index, slower });
+  await page.slowed({ processor: slower, ...NETWORK });
+};
+
 const measured = async (page: BrowserPage, url: string, from: From): Promise<Measured> => {
   const [cold, warm, byLink]: [Times[], Times[], Times[]] = [[], [], []];
   for (let round = 0; round < Number(flags.rounds); round += 1) {
+    await slowDown(page);
     await page.forgets();
     cold.push(await opened(page, url));
     // At the second load a browser keeps the code that it has compiled.
@@ -145,9 +158,6 @@ try {
   await page.shaped({ width: 1_440, height: 900 });
   await page.early(WATCH);
   await page.unread();
-  const speed = await benchmarkIndexOf(page);
-  const processor = Math.max(1, Number(flags.slower ?? speed / MIDDLE_PHONE));
-  await page.slowed({ processor, ...NETWORK });
   const signIn = await measured(page, `${program.url}/sign-in`, null);
   await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
   const rows: [string, Measured][] = [["sign-in", signIn]];
@@ -168,8 +178,11 @@ try {
     ];
   });
   console.log(`load ${(loadavg()[0] ?? 0).toFixed(1)}, ${cpus().length} cores, ${binary}`);
-  const device = `benchmark index ${amount(speed)}, slowed down ${processor.toFixed(1)} times`;
-  console.log(`${device}, to ${amount(speed / processor)} (a phone of the middle class: ${amount(MIDDLE_PHONE)})`);
+  const [indexes, slower] = [speeds.map((it) => it.index), speeds.map((it) => it.slower)];
+  const span = (all: readonly number[], decimals = 0): string =>
+    [Math.min(...all), medianOf(all), Math.max(...all)].map((it) => it.toFixed(decimals)).join(" / ");
+  console.log(`benchmark index ${span(indexes)} (least / median / most), slowed down ${span(slower, 1)} times`);
+  console.log(`to ${amount(medianOf(indexes) / medianOf(slower))} (a phone of the middle class: ${amount(MIDDLE_PHONE)})`);
   const head = [
     "page",
     `cold, at most ${COLD_MS_MAX} ms`,

@@ -13,6 +13,8 @@ import { inputsDigest } from "./inputs.ts";
 import { writeVerifyPage } from "./verify-page.ts";
 
 const OUT = resolve("build/page");
+/** The part that the program itself runs. */
+const SERVER_OUT = resolve("build/page-server");
 const DIGEST = join(OUT, "inputs.sha256");
 const LICENCES = [
   ["Instrument Sans", "@fontsource-variable/instrument-sans"],
@@ -59,7 +61,7 @@ const licences = (): Plugin => ({
 
 /** What begins a page's reads. It needs nothing of the others, so that it runs as soon as its own file is there. */
 const EARLY =
-  /console[\\/]src[\\/](early|api[\\/](early-reads|call-address|listed-kinds|roles)|shell[\\/](addresses|pages|first-reads)|pages[\\/](ranges|event-origins|[a-z]+-query))\.ts$|preload-helper/;
+  /console[\\/]src[\\/](early|api[\\/](early-reads|page-reads|read-positions|call-address|listed-kinds|roles)|shell[\\/](addresses|pages|first-reads)|pages[\\/](ranges|event-origins|[a-z]+-query))\.ts$|preload-helper/;
 /** What so many pages use comes with the first visit: each further file of a page is a request, one after another. */
 const PAGES_MIN = 3;
 /**
@@ -67,7 +69,14 @@ const PAGES_MIN = 3;
  * So are the large files of events and bundles that no first visit needs.
  */
 const SHARED =
-  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall)|src[\\/](?!pages[\\/](bundle-words|event-selection|export|export-text|ask-why)\.))/;
+  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall|zone-changes)|src[\\/](?!pages[\\/](export|export-text)\.))/;
+
+/** Small parts of the same pages come in one file: on a phone a request takes longer than to read some kilobytes. */
+const STAGES =
+  /pages[\\/](ask-why|bundle-words|event-replay|event-selection|refusal|stopped-endpoints|use-approval)\.tsx?$|shell[\\/]use-(coverage|approval)\.ts$|design[\\/]waterfall[a-z-]*\.tsx?$/;
+
+/** The three pages of policies use it, and no other. */
+const USED_BY = /pages[\\/](used-by|policy-uses)\.tsx?$/;
 
 /** What is drawn first is drawn with these, and text that is drawn without them moves when they come. */
 const FIRST_FONTS = /(instrument-sans|source-serif)[^/]*\.woff2$/;
@@ -129,11 +138,22 @@ const bundle = async (): Promise<void> => {
             groups: [
               { name: "early", test: EARLY, priority: 2 },
               { name: "base", test: SHARED, minShareCount: PAGES_MIN, priority: 1 },
+              { name: "stages", test: STAGES, priority: 2, includeDependenciesRecursively: false },
+              { name: "used-by", test: USED_BY, priority: 2, includeDependenciesRecursively: false },
             ],
           },
         },
       },
     },
+  });
+};
+
+/** What a page asks for first, for the service: it names these reads with the shell, before a script has run. */
+const firstReads = async (): Promise<void> => {
+  await build({
+    configFile: false,
+    logLevel: "warn",
+    build: { ssr: resolve("console/src/shell/first-reads.ts"), outDir: SERVER_OUT, emptyOutDir: true },
   });
 };
 
@@ -158,6 +178,7 @@ const digest = inputsDigest();
 if (!existsSync(DIGEST) || readFileSync(DIGEST, "utf8") !== digest) {
   fail("colours are too alike", contrastFaults(readFileSync("console/design/tokens.css", "utf8")));
   await bundle();
+  await firstReads();
   await writeVerifyPage(join(OUT, "verify.html"), BROWSERS);
   compressFolder(OUT);
   report();

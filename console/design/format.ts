@@ -1,9 +1,12 @@
+import { offsetIn } from "./zone-offsets.ts";
+
 /** How times, spans, money and counts are written. Pure: the zone and the present are given. */
 
 export type Clock = { readonly zone: string; readonly now: number };
 
 const DAY_MS = 86_400_000;
-const LOCALE = "en-GB";
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const UNITS = [
   ["d", DAY_MS],
   ["h", 3_600_000],
@@ -11,40 +14,31 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-const EURO = { style: "currency", currency: "EUR", minimumFractionDigits: 2 } as const;
-
-/** Made at its first use and kept: making one takes some ten times as long as writing with it. */
-const keptBy = <Key, Made>(make: (key: Key) => Made): ((key: Key) => Made) => {
-  const kept = new Map<Key, Made>();
-  return (key) => {
-    const made = kept.get(key) ?? make(key);
-    kept.set(key, made);
-    return made;
-  };
+/** What a clock and a calendar in the zone show. */
+type Parts = {
+  readonly weekday: string;
+  readonly day: number;
+  readonly month: string;
+  readonly year: number;
+  readonly hour: string;
+  readonly minute: string;
+  readonly second: string;
 };
 
-const numberFormat = keptBy((decimals: number) => new Intl.NumberFormat(LOCALE, { maximumFractionDigits: decimals }));
-const euroFormat = keptBy(
-  (decimals: number) => new Intl.NumberFormat(LOCALE, { ...EURO, maximumFractionDigits: decimals }),
-);
+const two = (value: number): string => String(value).padStart(2, "0");
 
-const formatIn = keptBy(
-  (zone: string) =>
-    new Intl.DateTimeFormat(LOCALE, {
-      timeZone: zone,
-      ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
-      ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
-    }),
-);
-
-type Parts = Readonly<Record<string, string>>;
-
-const partsIn = (zone: string, at: number): Parts =>
-  Object.fromEntries(
-    formatIn(zone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
+const partsIn = (zone: string, at: number): Parts => {
+  const shown = new Date(at + offsetIn(zone, at));
+  return {
+    weekday: WEEKDAYS[shown.getUTCDay()] ?? "",
+    day: shown.getUTCDate(),
+    month: MONTHS[shown.getUTCMonth()] ?? "",
+    year: shown.getUTCFullYear(),
+    hour: two(shown.getUTCHours()),
+    minute: two(shown.getUTCMinutes()),
+    second: two(shown.getUTCSeconds()),
+  };
+};
 
 /** Of the present, which each row of a list compares with. */
 let lastParts: { readonly of: Clock; readonly parts: Parts } | null = null;
@@ -77,7 +71,9 @@ export const shortTime = (iso: string, clock: Clock): string => {
 /** `17 Nov 2026` of `2026-11-17`, a day that has no zone. */
 export const dayText = (day: string): string => {
   const at = Date.parse(day);
-  return Number.isNaN(at) ? day : `${partsIn("UTC", at).day} ${partsIn("UTC", at).month} ${partsIn("UTC", at).year}`;
+  if (Number.isNaN(at)) return day;
+  const parts = partsIn("UTC", at);
+  return `${parts.day} ${parts.month} ${parts.year}`;
 };
 
 /** True if both moments are on one day of the zone. */
@@ -130,13 +126,25 @@ export const countdown = (ms: number): string => {
   return minutes > 0 ? `${minutes} min ${String(seconds).padStart(2, "0")} s` : `${seconds} s`;
 };
 
+/**
+ * With so many decimals at most and at least, and commas between thousands: `Intl.NumberFormat` writes the same, and takes
+ * longer to be made than a page to be drawn. A decimal fraction is rounded as it is written: 1.005 to 1.01.
+ */
+const decimal = (value: number, most: number, least = 0): string => {
+  const size = Math.abs(value);
+  const [digits = "", exponent = "0"] = String(size).split("e");
+  const rounded = Math.round(Number(`${digits}e${Number(exponent) + most}`));
+  const [whole = "", fraction = ""] = Number(`${rounded}e-${most}`).toFixed(most).split(".");
+  const kept = fraction.replace(/0+$/, "").padEnd(least, "0");
+  const sign = value < 0 && rounded > 0 ? "-" : "";
+  return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${kept === "" ? "" : `.${kept}`}`;
+};
+
 /** `€1,240.00`; below one cent up to six decimals, because `€0.00` would say that it costs nothing. */
 export const euro = (amount: number): string =>
-  euroFormat(amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2).format(amount);
+  decimal(amount, amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2, 2).replace(/\d/, "€$&");
 
-/** Below a thousand there is nothing to group, and most pages need no number format at all. */
-export const count = (value: number): string =>
-  Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : numberFormat(3).format(value);
+export const count = (value: number): string => decimal(value, 3);
 
 /** The total of a list, which the service counts up to 10,000. */
 export const listTotal = (total: number): string => (total >= 10_000 ? "10,000+" : count(total));

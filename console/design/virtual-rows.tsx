@@ -23,8 +23,10 @@ export const WholeLists = createContext(false);
 
 /** Rows drawn at once beyond those that fill the screen, as many a row is lower than the highest. */
 const LOW_ROWS = 4;
-const ROWS_A_TURN = 30;
-/** Rows come after so long even if the browser always has something else to do, or cannot tell that it has nothing. */
+const ROWS_A_TURN = 8;
+/** What is below the screen is drawn so long after what is on it, or once it is scrolled. */
+const BELOW_MS = 500;
+/** A part comes after so long even if the browser always has something else to do, or cannot tell that it has nothing. */
 const TURN_MS = 100;
 
 const whenIdle = (run: () => void): (() => void) => {
@@ -36,13 +38,36 @@ const whenIdle = (run: () => void): (() => void) => {
   return () => cancelIdleCallback(turn);
 };
 
+/** After so many milliseconds, or at the next scroll. */
+const whenWanted = (ms: number, run: () => void): (() => void) => {
+  const end = (): void => {
+    clearTimeout(timer);
+    removeEventListener("scroll", wanted);
+  };
+  const wanted = (): void => {
+    end();
+    run();
+  };
+  const timer = setTimeout(wanted, ms);
+  addEventListener("scroll", wanted, { passive: true });
+  return end;
+};
+
+type Turns = {
+  readonly first: number;
+  readonly each: number;
+  /** After the first. */
+  readonly waitMs: number;
+};
+
 /** How many of `count` are drawn by now: the first at once, and more whenever nothing else is to be done. */
-const useTurns = (count: number, { first, each }: { readonly first: number; readonly each: number }): number => {
+const useTurns = (count: number, { first, each, waitMs }: Turns): number => {
   const isWhole = useContext(WholeLists);
   const [drawn, setDrawn] = useState(isWhole ? count : first);
   useEffect(() => {
     if (drawn >= count) return;
-    if (!isWhole) return whenIdle(() => setDrawn(drawn + each));
+    const go = (): void => setDrawn(drawn + each);
+    if (!isWhole) return waitMs > 0 && drawn === first ? whenWanted(waitMs, go) : whenIdle(go);
     setDrawn(count);
   }, [drawn, count]);
   return Math.min(drawn, count);
@@ -51,7 +76,7 @@ const useTurns = (count: number, { first, each }: { readonly first: number; read
 /** Draws the first of its parts at once and the others one after another, so that on a slow machine no act waits for all. */
 export const InTurns = ({ children }: { readonly children: ComponentChildren }) => {
   const parts = toChildArray(children);
-  return <>{parts.slice(0, useTurns(parts.length, { first: 1, each: 1 }))}</>;
+  return <>{parts.slice(0, useTurns(parts.length, { first: 1, each: 1, waitMs: 0 }))}</>;
 };
 
 type Windowed = {
@@ -67,7 +92,7 @@ type Windowed = {
 export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
   // Above `most`, what is near the screen is drawn, and no more of them come by themselves.
   const first = Math.ceil(innerHeight / rowPx) + LOW_ROWS;
-  const drawn = useTurns(Math.min(count, most), { first, each: ROWS_A_TURN });
+  const drawn = useTurns(Math.min(count, most), { first, each: ROWS_A_TURN, waitMs: BELOW_MS });
   const windowed = useWindow(count, rowPx, most);
   if (count > most) return windowed;
   return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };

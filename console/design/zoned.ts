@@ -1,3 +1,5 @@
+import { offsetIn } from "./zone-offsets.ts";
+
 /** Between a moment and what a clock in a zone shows, as date fields write it. Pure. */
 
 const SHOWN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
@@ -6,9 +8,7 @@ const SHOWN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
 export const localOf = (iso: string, zone: string): string => {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return "";
-  // Swedish writes a time as ISO 8601 does, with a space.
-  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
-  return format.format(at).replace(" ", "T");
+  return new Date(at + offsetIn(zone, at)).toISOString().slice(0, "2026-11-17T14:02:11".length);
 };
 
 /**

@@ -1,5 +1,4 @@
 import { earlyReads } from "./api/page-reads.ts";
-import { hasRight } from "./api/roles.ts";
 import { HOME, placeOfUrl } from "./shell/addresses.ts";
 import { firstReads } from "./shell/first-reads.ts";
 import { loadPage, pageAt } from "./shell/pages.ts";
@@ -18,8 +17,8 @@ const begin = async (): Promise<void> => {
   if (found === null || role === "none") return;
   void earlyReads.begin(ME);
   const script = loadPage(found.row);
-  const reads = firstReads(found.row.path, { params: found.params, query: place.query, now: Date.now() });
-  for (const { address, right } of reads) if (right === null || hasRight(role, right)) void earlyReads.begin(address);
+  const opened = { params: found.params, query: place.query, now: Date.now() };
+  for (const address of firstReads(found.row.path, role, opened)) void earlyReads.begin(address);
   await script;
 };
 

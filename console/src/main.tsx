@@ -5,6 +5,7 @@ import { drawVisibleText } from "../design/visible-nodes.ts";
 import { App } from "./shell/app.tsx";
 import { startClock } from "./shell/clock.ts";
 import { copyIsoTimes } from "./shell/copied-times.ts";
+import { startZone } from "./shell/kept-offsets.ts";
 import { startScheme } from "./shell/preferences.ts";
 import { startRouter } from "./shell/router.ts";
 
@@ -23,6 +24,7 @@ if (start !== null && LINK_PATHS.includes(pathname)) {
 } else if (start !== null) {
   startRouter();
   startClock();
+  startZone();
   copyIsoTimes();
   render(<App />, start);
 }

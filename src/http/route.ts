@@ -117,7 +117,7 @@ export type Route = {
   readonly always?: true | ((body: unknown) => boolean);
   /** The call may wait long, so `Call.closing` is aborted as well when the client disconnects. */
   readonly waits?: true;
-  /** The query is for the page's own script, and is neither checked nor given to the handler. */
+  /** The query is for the page's own script, and is not checked. */
   readonly anyQuery?: true;
   /** It is a page for people or a part of one, and not in the description of the API. */
   readonly hidden?: true;

@@ -119,6 +119,45 @@ test("the shell says the role of the session that the request brought, and is ke
   assert.is((await read({ cookie, "if-none-match": String(member.headers.etag) })).statusCode, 304);
 });
 
+/** The addresses that the field `Link` names. */
+const named = (link: unknown): readonly string[] =>
+  [...String(link).matchAll(/<([^>]*)>; rel=preload; as=fetch; crossorigin(?:, |$)/g)].map(([, it = ""]) => it);
+
+test("who has the shell already is told a page's first reads with it, and no more than the role may ask", async () => {
+  const app = await opened();
+  const cookie = "__Host-session=c0mes-back";
+  const { etag, link } = (await app.inject({ url: "/overview", headers: { cookie } })).headers;
+  assert.equal(named(link), ["/v1/auth/me"], "the scripts come first");
+  const again = { cookie, "if-none-match": String(etag) };
+  const readsAt = async (url: string): Promise<readonly string[]> =>
+    named((await app.inject({ url, headers: again })).headers.link);
+  const event = await readsAt("/events/evt_1");
+  assert.equal(event.slice(0, 2), ["/v1/auth/me", "/v1/events/evt_1"]);
+  assert.not(event.some((it) => it.startsWith("/v1/audit")), "a viewer may not read the audit");
+  assert.is((await readsAt("/"))[1], "/v1/attention");
+  assert.ok((await readsAt("/overview?range=7d")).some((it) => it.startsWith("/v1/stats?metric=held&by=action&from=")));
+  assert.ok((await readsAt("/settings/sessions")).includes("/v1/auth/sessions?limit=100"));
+  assert.ok((await readsAt("/events?status=failed&status=held")).some((it) => it.includes("status=failed%2Cheld")));
+  const { headers } = await app.inject({ url: "/overview" });
+  const visitor = await app.inject({ url: "/overview", headers: { "if-none-match": String(headers.etag) } });
+  assert.equal([visitor.statusCode, named(visitor.headers.link)], [304, ["/v1/auth/me"]]);
+});
+
+test("nothing of an address gets out of its place in the field, which has a limit", async () => {
+  const app = await opened();
+  const cookie = "__Host-session=c0mes-back";
+  const { etag } = (await app.inject({ url: "/overview", headers: { cookie } })).headers;
+  const headers = { cookie, "if-none-match": String(etag) };
+  const hostile = encodeURIComponent('x>; rel=preload, <https://evil.example/"');
+  for (const url of [`/events?q=${hostile}`, `/events/${hostile}`]) {
+    const { link } = (await app.inject({ url, headers })).headers;
+    assert.not.match(String(link), /evil\.example\//);
+    assert.is(named(link).join("|").includes(hostile.replaceAll("%20", "+")) || String(link).includes(hostile), true, url);
+  }
+  const long = (await app.inject({ url: `/events?q=${"é".repeat(1_000)}`, headers })).headers.link;
+  assert.equal(named(long), ["/v1/auth/me"]);
+});
+
 test("nothing else of the build is served", async () => {
   const app = await opened();
   for (const name of ["manifest.json", "inputs.sha256", "..%2fmanifest.json", "%2e%2e%2findex.html", "constructor", ""])

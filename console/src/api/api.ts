@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Api } from "../../../build/page-types/api.ts";
-import { heard, tryNow } from "../live/stream.ts";
+import { heard, onFrame, tryNow } from "../live/stream.ts";
 import { pathOf, type Query, searchOf } from "./call-address.ts";
 import { type Answered, Calls, type Method } from "./calls.ts";
 import { keptAnswers } from "./kept-answers.ts";
@@ -71,6 +71,8 @@ export const signedInAgain = (by: Me): void => {
   looks += 1;
   if (me.value !== null) sessionIsOf(me.value.member.id, by);
 };
+
+onFrame(() => earlyReads.forget());
 
 const calls = new Calls({
   fetch: readPositions.fetch,

@@ -1,4 +1,4 @@
-import { euro } from "../../design/format.ts";
+import { count, euro } from "../../design/format.ts";
 import { type JsonNode, parseJsonSource } from "../../design/json-source.ts";
 
 /** What is sent, as rows that a person reads: every field, to its end, with the numbers as they were sent. */
@@ -93,8 +93,7 @@ export type ComparedRow = FieldRow & {
 };
 
 const written = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
-const tidy = (times: number): string =>
-  times >= 10 ? new Intl.NumberFormat("en").format(Math.round(times)) : times.toFixed(1).replace(/\.0$/, "");
+const tidy = (times: number): string => (times >= 10 ? count(Math.round(times)) : times.toFixed(1).replace(/\.0$/, ""));
 
 /** From this factor on, a number is told as a multiple. */
 const MULTIPLE = 2;

@@ -63,9 +63,11 @@ export const gateDetail = ({ outcome, detail }: Gate): string => {
   return outcome === "deny" ? `${cost} would pass ${limit} (${used} is used)` : `${used} + ${cost} of ${limit}`;
 };
 
-const ENDINGS: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd", other: "th" };
-const ordinal = (value: number): string =>
-  `${value}${ENDINGS[new Intl.PluralRules("en", { type: "ordinal" }).select(value)] ?? "th"}`;
+const ENDINGS = ["th", "st", "nd", "rd"];
+const ordinal = (value: number): string => {
+  const isTeen = Math.floor(value / 10) % 10 === 1;
+  return `${value}${(isTeen ? null : ENDINGS[value % 10]) ?? "th"}`;
+};
 
 /** A rule of a policy's version, with its expression. */
 export type Rule = { readonly name: string; readonly when: string };

@@ -17,6 +17,7 @@ import { bucketLabel, LanesChart } from "./lanes-chart.tsx";
 import { Thing } from "./listing.tsx";
 import { roleWord } from "./settings-text.ts";
 import { added, expectedEvents, includedADay, overageEur } from "./usage-figures.ts";
+import { usageQuery } from "./usage-query.ts";
 
 type Summary = AnswerOf<"GET /v1/billing/summary">;
 type Offered = AnswerOf<"GET /v1/billing/plans">;
@@ -312,15 +313,11 @@ const Plans = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   );
 };
 
-const ALL_SOURCES = 50;
-
 /** The figures of the month, by source and day. */
 const UsageOf = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   const { start } = summary.period;
   const stats = useAnswer<Stats>({ key: start, on: { topic: "events", id: "" } }, () =>
-    call("GET /v1/stats", {
-      query: { metric: "admitted,blocked", by: "source", step: "1d", from: start, limit: ALL_SOURCES },
-    }),
+    call("GET /v1/stats", { query: usageQuery(start) }),
   );
   return (
     <>

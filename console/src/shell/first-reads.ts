@@ -2,7 +2,7 @@ import type { Api } from "../../../build/page-types/api.ts";
 import type { CallName } from "../api/api.ts";
 import { pathOf, type Query, searchOf } from "../api/call-address.ts";
 import { LISTED_KINDS } from "../api/listed-kinds.ts";
-import type { Right } from "../api/roles.ts";
+import { hasRight, type Right } from "../api/roles.ts";
 import { todayQuery } from "../pages/agents-query.ts";
 import { queueQuery } from "../pages/approval-query.ts";
 import { queryOf as auditQuery } from "../pages/audit-query.ts";
@@ -10,12 +10,13 @@ import { queryOf as bundlesQuery } from "../pages/bundle-query.ts";
 import { COUNTS_QUERY, queryOf as eventsQuery } from "../pages/event-query.ts";
 import { lastDayQuery } from "../pages/last-day-query.ts";
 import { BUDGETS_QUERY, ENDPOINTS_QUERY, figuresQueries, spanIn } from "../pages/overview-query.ts";
+import { monthStart, usageQuery } from "../pages/usage-query.ts";
 
 type ReadName = Extract<CallName, `GET ${string}`>;
 type Asked<Name extends ReadName> = { readonly params?: Api[Name]["params"]; readonly query?: Api[Name]["query"] };
 
-/** What a page asks for first. With a right, only who has it may ask. */
-export type FirstRead = { readonly address: string; readonly right: Right | null };
+/** With a right, only who has it may ask. */
+type FirstRead = { readonly address: string; readonly right: Right | null };
 
 const read = <Name extends ReadName>(name: Name, { params, query }: Asked<Name> = {}): FirstRead => {
   // The description of the API says that they are texts and numbers.
@@ -25,7 +26,7 @@ const read = <Name extends ReadName>(name: Name, { params, query }: Asked<Name> 
 
 const only = (right: Right, it: FirstRead): FirstRead => ({ ...it, right });
 
-export type Opened = {
+type Opened = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly now: number;
@@ -129,7 +130,11 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   "/policies/{id}": ({ params: { id = "" } }) => [read("GET /v1/policies/{id}", { params: { id } }), ...POLICY_USES],
   "/audit": records,
   "/audit/{index}": records,
-  "/usage": () => [read("GET /v1/billing/summary"), read("GET /v1/billing/plans")],
+  "/usage": ({ now }) => [
+    read("GET /v1/billing/summary"),
+    read("GET /v1/billing/plans"),
+    read("GET /v1/stats", { query: usageQuery(monthStart(now)) }),
+  ],
   "/settings/members": () => [only("owner", read("GET /v1/members", { query: { limit: 100 } }))],
   "/settings/keys": () => [only("admin", read("GET /v1/api-keys", { query: { limit: 100 } }))],
   "/settings/sessions": () => [read("GET /v1/auth/sessions", { query: { limit: 100 } })],
@@ -137,9 +142,11 @@ const OF_PAGES: Readonly<Record<string, (opened: Opened) => readonly FirstRead[]
   "/settings/account": () => [read("GET /v1/capabilities")],
 };
 
-/** In the order of their urgency: a browser asks one host for six things at a time. */
-export const firstReads = (path: string, opened: Opened): readonly FirstRead[] => [
-  ...(Object.hasOwn(OF_PAGES, path) ? (OF_PAGES[path]?.(opened) ?? []) : []),
-  ...ALWAYS,
-  WAITING,
-];
+/**
+ * The addresses of what a page asks for first, without what this role has no right to, in the order of their urgency: a
+ * browser asks one host for six things at a time. Where the role is `unknown`, only what every role may read.
+ */
+export const firstReads = (path: string, role: string, opened: Opened): readonly string[] =>
+  [...(Object.hasOwn(OF_PAGES, path) ? (OF_PAGES[path]?.(opened) ?? []) : []), ...ALWAYS, WAITING]
+    .filter(({ right }) => right === null || hasRight(role, right))
+    .map(({ address }) => address);

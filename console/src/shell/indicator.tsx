@@ -14,17 +14,16 @@ export const Indicator = () => {
   const clock = useContext(ClockContext);
   const facts = { now: now.value, isBehind: isBehind.value, hasWaiting: waitingRows.value !== "" };
   const indication = indicationOf(connection.value, facts);
-  const since = new Date(connection.value.since).toISOString();
-  const WORDS: Readonly<Record<Indication, string>> = {
-    live: "Live",
-    paused: `Paused while you read: ${waitingRows.value} new`,
-    behind: "Catching up",
-    lost: `Not connected, from ${shortTime(since, clock)}`,
-  };
+  const words = {
+    live: () => "Live",
+    paused: () => `Paused while you read: ${waitingRows.value} new`,
+    behind: () => "Catching up",
+    lost: () => `Not connected, from ${shortTime(new Date(connection.value.since).toISOString(), clock)}`,
+  } satisfies Readonly<Record<Indication, () => string>>;
   return (
     <span class="live end" role="status">
       <span class={`dot ${DOTS[indication]}`} />
-      <span>{WORDS[indication]}</span>
+      <span>{words[indication]()}</span>
     </span>
   );
 };

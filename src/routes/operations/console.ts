@@ -2,6 +2,7 @@ import { ROLES } from "../../../domain/account/events.ts";
 import type { Signup } from "../../config.ts";
 import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
+import { linkOf, ME_LINK } from "../../console/first-reads.ts";
 import type { Authenticate } from "../../http/authenticate.ts";
 import { sessionToken } from "../../http/presented-credential.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
@@ -76,11 +77,18 @@ const shellRoute = (path: string, shells: Shells, authenticate: Authenticate): R
   answers: { 200: { type: "string" }, 304: null },
   produces: "text/html",
   async handle(call) {
-    const { file, etag } = shells[await sessionOf(authenticate, call.headers.cookie ?? "")];
-    const headers = { ...SHELL_HEADERS, etag, vary: "accept-encoding, cookie" };
+    const session = await sessionOf(authenticate, call.headers.cookie ?? "");
+    const { file, etag } = shells[session];
     // A proxy that compresses weakens the tag.
     const kept = (call.headers["if-none-match"] ?? "").split(",").map((it) => it.trim().replace(/^W\//, ""));
-    if (kept.includes(etag)) return { status: 304, headers };
+    const isKept = kept.includes(etag);
+    // Who has to load the scripts as well needs the network for them first. A visitor is asked to sign in.
+    const link =
+      isKept && session !== "none"
+        ? linkOf({ path, params: call.params, query: call.query }, session, Date.parse(call.envelope.at))
+        : ME_LINK;
+    const headers = { ...SHELL_HEADERS, etag, link, vary: "accept-encoding, cookie" };
+    if (isKept) return { status: 304, headers };
     const { body, headers: own } = coded(file, call);
     return { status: 200, body, headers: { ...own, ...headers } };
   },
@@ -104,7 +112,7 @@ export const consolePage =
   ({ shell }: ConsoleBundle): UnknownPage =>
   (acceptEncoding) => {
     const { body, headers } = codedFor(shell, acceptEncoding);
-    return { body, headers: { ...headers, ...SHELL_HEADERS } };
+    return { body, headers: { ...headers, ...SHELL_HEADERS, link: ME_LINK } };
   };
 
 /** The console's shell at exactly its addresses, and the scripts, styles and fonts that it loads. All of it is public. */

@@ -1,0 +1,53 @@
+/** What `npm run build` made of `console/src/shell/first-reads.ts`: the page's own scripts ask for the same. */
+const BUILT = new URL("../../page-server/first-reads.js", import.meta.url);
+
+type Built = {
+  firstReads(
+    path: string,
+    role: string,
+    opened: {
+      readonly params: Readonly<Record<string, string>>;
+      readonly query: Readonly<Record<string, string>>;
+      readonly now: number;
+    },
+  ): readonly string[];
+};
+
+// The build checks it.
+const { firstReads } = (await import(BUILT.href)) as Built;
+
+/** Who is signed in, which every page asks first. */
+const ME = "/v1/auth/me";
+
+/** Bytes of the field at most, because proxies keep the head of an answer in 4 or 8 kB. */
+const LINK_BYTES_MAX = 2_000;
+
+const preload = (address: string): string => `<${address}>; rel=preload; as=fetch; crossorigin`;
+
+/** Begins only what every page asks first. */
+export const ME_LINK = preload(ME);
+
+const texts = (query: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat().filter(Boolean).join(",")]));
+
+export type OpenedPage = {
+  /** Of the console's addresses: `/events/{id}`. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+};
+
+const pageOf = ({ path, params }: OpenedPage): string =>
+  path === "/" ? "/overview" : path.replace("{section}", params.section ?? "");
+
+/** The field `Link` (RFC 8288) that makes a browser begin a page's first reads with its shell, before a script has run. */
+export const linkOf = (opened: OpenedPage, role: string, now: number): string => {
+  const { params, query } = opened;
+  let link = ME_LINK;
+  for (const address of firstReads(pageOf(opened), role, { params, query: texts(query), now })) {
+    const longer = `${link}, ${preload(address)}`;
+    if (longer.length > LINK_BYTES_MAX) break;
+    link = longer;
+  }
+  return link;
+};
