@@ -9,6 +9,7 @@
  *     npm run bench:pages                  five rounds, of which the medians count
  *     npm run bench:pages -- --rounds 1
  *     npm run bench:pages -- --slower 4    so many times slower than this machine
+ *     npm run bench:pages -- --only "audit,an event"
  *
  * A page can be used once its head is drawn and its thread is free; these two times have a bar. Beside them stand the times
  * until all its answers are drawn as well, when it is loaded cold and warm, and when a link of the console leads to it. The
@@ -30,8 +31,9 @@ const WARM_MS_MAX = 800;
 const SHIFT_MAX = 0.02;
 
 const { values: flags } = parseArgs({
-  options: { rounds: { type: "string", default: "5" }, slower: { type: "string" } },
+  options: { rounds: { type: "string", default: "5" }, slower: { type: "string" }, only: { type: "string" } },
 });
+const ONLY = (flags.only ?? "").split(",").filter((it) => it !== "");
 
 /**
  * In the page, before its own scripts: the times from the start of the navigation, or from a click, until it can be used
@@ -162,6 +164,7 @@ try {
   await openSignedIn(page, program.url, { who: WHO, path: "/overview" });
   const rows: [string, Measured][] = [["sign-in", signIn]];
   for (const [name, path] of Object.entries(pages)) {
+    if (ONLY.length > 0 && !ONLY.includes(name)) continue;
     const from = path === "/overview" ? "/usage" : "/overview";
     rows.push([name, await measured(page, program.url + path, { url: program.url + from, path })]);
   }
@@ -182,7 +185,9 @@ try {
   const span = (all: readonly number[], decimals = 0): string =>
     [Math.min(...all), medianOf(all), Math.max(...all)].map((it) => it.toFixed(decimals)).join(" / ");
   console.log(`benchmark index ${span(indexes)} (least / median / most), slowed down ${span(slower, 1)} times`);
-  console.log(`to ${amount(medianOf(indexes) / medianOf(slower))} (a phone of the middle class: ${amount(MIDDLE_PHONE)})`);
+  console.log(
+    `to ${amount(medianOf(indexes) / medianOf(slower))} (a phone of the middle class: ${amount(MIDDLE_PHONE)})`,
+  );
   const head = [
     "page",
     `cold, at most ${COLD_MS_MAX} ms`,

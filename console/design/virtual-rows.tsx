@@ -1,5 +1,5 @@
-import { type ComponentChildren, createContext, toChildArray } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
 export type Window = { readonly from: number; readonly to: number };
 
@@ -21,7 +21,7 @@ export const windowOf = (
 /** True while a list returns to where its reader left it: all rows are drawn at once, so that their places are known. */
 export const WholeLists = createContext(false);
 
-/** Rows drawn at once beyond those that fill the screen, as many a row is lower than the highest. */
+/** Rows drawn beyond those that fill the screen, as many a row is lower than the highest. */
 const LOW_ROWS = 4;
 const ROWS_A_TURN = 8;
 /** What is below the screen is drawn so long after what is on it, or once it is scrolled. */
@@ -38,8 +38,8 @@ const whenIdle = (run: () => void): (() => void) => {
   return () => cancelIdleCallback(turn);
 };
 
-/** After so many milliseconds, or at the next scroll. */
-const whenWanted = (ms: number, run: () => void): (() => void) => {
+/** After a while, or at the next scroll. */
+const whenWanted = (run: () => void): (() => void) => {
   const end = (): void => {
     clearTimeout(timer);
     removeEventListener("scroll", wanted);
@@ -48,35 +48,44 @@ const whenWanted = (ms: number, run: () => void): (() => void) => {
     end();
     run();
   };
-  const timer = setTimeout(wanted, ms);
+  const timer = setTimeout(wanted, BELOW_MS);
   addEventListener("scroll", wanted, { passive: true });
   return end;
 };
 
-type Turns = {
-  readonly first: number;
-  readonly each: number;
-  /** After the first. */
-  readonly waitMs: number;
-};
+/** True if the page is longer than the screen: what comes at its end is not seen yet. */
+const isBelow = (): boolean => document.documentElement.scrollHeight > innerHeight;
 
-/** How many of `count` are drawn by now: the first at once, and more whenever nothing else is to be done. */
-const useTurns = (count: number, { first, each, waitMs }: Turns): number => {
+type Turns = { readonly first: number; readonly each: number };
+
+/**
+ * How many of `count` are drawn by now: the first at once, and more whenever nothing else is to be done. Those that nobody
+ * sees yet wait a while before.
+ */
+const useTurns = (count: number, { first, each }: Turns): number => {
   const isWhole = useContext(WholeLists);
   const [drawn, setDrawn] = useState(isWhole ? count : first);
+  const hasWaited = useRef(false);
   useEffect(() => {
     if (drawn >= count) return;
+    if (isWhole) return setDrawn(count);
     const go = (): void => setDrawn(drawn + each);
-    if (!isWhole) return waitMs > 0 && drawn === first ? whenWanted(waitMs, go) : whenIdle(go);
-    setDrawn(count);
+    if (hasWaited.current || !isBelow()) return whenIdle(go);
+    return whenWanted(() => {
+      hasWaited.current = true;
+      go();
+    });
   }, [drawn, count]);
   return Math.min(drawn, count);
 };
 
-/** Draws the first of its parts at once and the others one after another, so that on a slow machine no act waits for all. */
-export const InTurns = ({ children }: { readonly children: ComponentChildren }) => {
-  const parts = toChildArray(children);
-  return <>{parts.slice(0, useTurns(parts.length, { first: 1, each: 1, waitMs: 0 }))}</>;
+/**
+ * Draws its parts one after another, so that on a slow machine no act waits for all of them. `first` are drawn at once. Each
+ * part keeps its place: one that is null for now takes none of another's.
+ */
+export const InTurns = ({ first = 1, children }: { readonly first?: number; readonly children: ComponentChildren }) => {
+  const parts = Array.isArray(children) ? children : [children];
+  return <>{parts.slice(0, useTurns(parts.length, { first, each: 1 }))}</>;
 };
 
 type Windowed = {
@@ -91,8 +100,9 @@ type Windowed = {
 /** Draws all rows up to `most`, one after another, and above that only those near the screen. */
 export const useGrowingWindow = (count: number, rowPx: number, most: number): Windowed => {
   // Above `most`, what is near the screen is drawn, and no more of them come by themselves.
-  const first = Math.ceil(innerHeight / rowPx) + LOW_ROWS;
-  const drawn = useTurns(Math.min(count, most), { first, each: ROWS_A_TURN, waitMs: BELOW_MS });
+  const seen = Math.ceil(innerHeight / rowPx) + LOW_ROWS;
+  // All at once, since columns are as wide as what stands in them.
+  const drawn = useTurns(Math.min(count, most), { first: seen, each: ROWS_A_TURN });
   const windowed = useWindow(count, rowPx, most);
   if (count > most) return windowed;
   return { ...windowed, shown: { from: 0, to: drawn }, after: (count - drawn) * rowPx };

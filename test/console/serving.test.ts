@@ -133,7 +133,10 @@ test("who has the shell already is told a page's first reads with it, and no mor
     named((await app.inject({ url, headers: again })).headers.link);
   const event = await readsAt("/events/evt_1");
   assert.equal(event.slice(0, 2), ["/v1/auth/me", "/v1/events/evt_1"]);
-  assert.not(event.some((it) => it.startsWith("/v1/audit")), "a viewer may not read the audit");
+  assert.not(
+    event.some((it) => it.startsWith("/v1/audit")),
+    "a viewer may not read the audit",
+  );
   assert.is((await readsAt("/"))[1], "/v1/attention");
   assert.ok((await readsAt("/overview?range=7d")).some((it) => it.startsWith("/v1/stats?metric=held&by=action&from=")));
   assert.ok((await readsAt("/settings/sessions")).includes("/v1/auth/sessions?limit=100"));
@@ -152,7 +155,11 @@ test("nothing of an address gets out of its place in the field, which has a limi
   for (const url of [`/events?q=${hostile}`, `/events/${hostile}`]) {
     const { link } = (await app.inject({ url, headers })).headers;
     assert.not.match(String(link), /evil\.example\//);
-    assert.is(named(link).join("|").includes(hostile.replaceAll("%20", "+")) || String(link).includes(hostile), true, url);
+    assert.is(
+      named(link).join("|").includes(hostile.replaceAll("%20", "+")) || String(link).includes(hostile),
+      true,
+      url,
+    );
   }
   const long = (await app.inject({ url: `/events?q=${"é".repeat(1_000)}`, headers })).headers.link;
   assert.equal(named(long), ["/v1/auth/me"]);

@@ -4,7 +4,9 @@ import { count, euro, shortTime } from "../../console/design/format.ts";
 import { offsetsAround } from "../../console/design/zone-changes.ts";
 import { keepOffsets, offsetIn } from "../../console/design/zone-offsets.ts";
 
-const test = suite("offsets of zones that are worked out once, and numbers that are written without the browser's formats");
+const test = suite(
+  "offsets of zones that are worked out once, and numbers that are written without the browser's formats",
+);
 const NOW = Date.parse("2026-11-17T13:08:40Z");
 const HOUR_MS = 3_600_000;
 /** With half an hour, with clocks that go back for a month only, without a change, and south of the equator. */
@@ -41,9 +43,15 @@ test("numbers and sums are those of the browser's formats", () => {
   const euros = new Intl.NumberFormat("en-GB", { style: "currency", currency: "EUR" });
   const numbers = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 3 });
   const sums = [0, 0.01, 0.1, 1.005, 2.675, 9.995, 12.3, 999.99, 1_000, 1_234_567.891, 99_999_999.995, -5, -1_234.5];
-  assert.equal(sums.map(euro), sums.map((it) => euros.format(it)));
+  assert.equal(
+    sums.map(euro),
+    sums.map((it) => euros.format(it)),
+  );
   const values = [0, 1, 999, 1_000, 12_345, 1_234_567, 0.5, 1.2345, 1_000.0005, -1_500, 12_345_678_901];
-  assert.equal(values.map(count), values.map((it) => numbers.format(it)));
+  assert.equal(
+    values.map(count),
+    values.map((it) => numbers.format(it)),
+  );
 });
 
 test.run();

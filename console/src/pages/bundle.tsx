@@ -1,6 +1,7 @@
 import { counted } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
+import { InTurns } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -98,17 +99,19 @@ const Shown = ({ bundle, onDone }: { readonly bundle: Bundle; readonly onDone: (
           <p>{reasonText(reason)}</p>
         </Note>
       )}
-      <Steps bundle={bundle}>
-        {irreversible.length === 0 ? null : (
-          <Note role="wait">
-            <p>
-              {counted(irreversible.length, "step")} cannot be undone:{" "}
-              {irreversible.map((step) => `${numberOf(step)}, ${step.action}`).join("; ")}.
-            </p>
-          </Note>
-        )}
-      </Steps>
-      <Decided bundle={bundle} />
+      <InTurns first={0}>
+        <Steps bundle={bundle}>
+          {irreversible.length === 0 ? null : (
+            <Note role="wait">
+              <p>
+                {counted(irreversible.length, "step")} cannot be undone:{" "}
+                {irreversible.map((step) => `${numberOf(step)}, ${step.action}`).join("; ")}.
+              </p>
+            </Note>
+          )}
+        </Steps>
+        <Decided bundle={bundle} />
+      </InTurns>
     </>
   );
 };

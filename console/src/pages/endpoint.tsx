@@ -5,6 +5,7 @@ import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { Breaking, ClockContext, Facts, Head, Id, Note, Section, Time, Zone } from "../../design/text.tsx";
+import { InTurns } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { hrefOf } from "../shell/addresses.ts";
@@ -298,38 +299,40 @@ const Shown = ({ endpoint, onDone }: { readonly endpoint: Endpoint; readonly onD
           />
         </Section>
       </div>
-      <LastDay by="endpoint" id={id} />
-      <LastFailure id={id} />
-      <p class="row">
-        <a class="btn" href={hrefOf("/events", { endpoint_id: id })}>
-          Its events
-        </a>
-        <a class="btn" href={hrefOf("/events", { endpoint_id: id, status: "failed" })}>
-          Failed events
-        </a>
-      </p>
-      <EndpointUses id={id} />
-      <AdminsOnly to="change it, rotate its secret or delete it">
-        <Change endpoint={endpoint} onDone={onDone} />
-        <Rotate id={id} />
-        <Section title="Delete this endpoint">
-          <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
-          <div class="row">
-            <Act
-              label="Delete"
-              act={() => call("DELETE /v1/endpoints/{id}", { params })}
-              done={`${name} is deleted.`}
-              onDone={() => go("/endpoints", { isReplaced: true })}
-              why={null}
-              ask={{
-                question: `Delete ${name}?`,
-                text: "Deliveries that wait for it are ended, and it cannot be brought back.",
-                keep: "Keep it",
-              }}
-            />
-          </div>
-        </Section>
-      </AdminsOnly>
+      <InTurns first={0}>
+        <LastDay by="endpoint" id={id} />
+        <LastFailure id={id} />
+        <p class="row">
+          <a class="btn" href={hrefOf("/events", { endpoint_id: id })}>
+            Its events
+          </a>
+          <a class="btn" href={hrefOf("/events", { endpoint_id: id, status: "failed" })}>
+            Failed events
+          </a>
+        </p>
+        <EndpointUses id={id} />
+        <AdminsOnly to="change it, rotate its secret or delete it">
+          <Change endpoint={endpoint} onDone={onDone} />
+          <Rotate id={id} />
+          <Section title="Delete this endpoint">
+            <p>What waits for it is ended. It can be deleted once no source and no action names it.</p>
+            <div class="row">
+              <Act
+                label="Delete"
+                act={() => call("DELETE /v1/endpoints/{id}", { params })}
+                done={`${name} is deleted.`}
+                onDone={() => go("/endpoints", { isReplaced: true })}
+                why={null}
+                ask={{
+                  question: `Delete ${name}?`,
+                  text: "Deliveries that wait for it are ended, and it cannot be brought back.",
+                  keep: "Keep it",
+                }}
+              />
+            </div>
+          </Section>
+        </AdminsOnly>
+      </InTurns>
     </>
   );
 };

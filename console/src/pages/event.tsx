@@ -7,6 +7,7 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
+import { InTurns } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call, callText } from "../api/api.ts";
 import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
@@ -212,11 +213,15 @@ const Found = ({ shown, query }: FoundProps) => {
       <Cause event={event} decided={approval} onDone={shown.again} />
       <div class="cols">
         <div class="stack">
-          <Timeline event={event} query={query} />
-          <Attempts event={event} query={query} />
-          <Payload event={event} onDone={shown.again} />
+          <InTurns first={0}>
+            <Timeline event={event} query={query} />
+            <Attempts event={event} query={query} />
+            <Payload event={event} onDone={shown.again} />
+          </InTurns>
         </div>
-        <Side event={event} approval={approval} />
+        <InTurns first={0}>
+          <Side event={event} approval={approval} />
+        </InTurns>
       </div>
     </>
   );
