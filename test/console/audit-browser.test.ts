@@ -252,6 +252,40 @@ const inBrowser = (binary: string): void => {
     await page.hides("What was recorded");
   });
 
+  test("an export of a period asks which days, says what it will prove, and is what was asked for", async () => {
+    await page.open("about:blank");
+    await page.open(`${program.url}/audit`);
+    await page.click("A period, or with payloads…");
+    await page.shows("these are all records up to the newest checkpoint");
+    const set = (name: string, value: string): Promise<void> =>
+      page.evaluate(
+        `(() => { const it = document.querySelector('dialog [name=${name}]'); it.value = ${JSON.stringify(value)};
+          it.dispatchEvent(new Event("input", { bubbles: true })); })()`,
+      );
+    await set("which", "period");
+    await page.shows("does not prove what came before or after");
+    await set("from", "2001-01-01");
+    await set("to", "2001-02-01");
+    await page.click("Save the export");
+    await page.shows("The account has no record of this period.");
+    const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+    const [from, to] = [day(Date.now() - 86_400_000), day(Date.now() + 86_400_000)];
+    await set("from", from);
+    await set("to", to);
+    await page.click("Save the export");
+    const text = await page.downloaded(`audit-${from}-${to}.ndjson`);
+    const header = JSON.parse(text.slice(0, text.indexOf("\n"))) as { from_index: number; to_index: number };
+    assert.is(header.from_index, 0);
+    assert.ok(header.to_index > 3);
+    await page.click("Evidence pack…");
+    await page.shows("a claim that the records cannot answer stays open");
+    await set("from", "2026-01-01");
+    await set("to", "2026-04-01");
+    await set("framework", "soc2");
+    await page.shows(`countersign evidence --url ${program.url} --from 2026-01-01 --to 2026-04-01 --framework soc2`);
+    assert.equal(await violations(page), []);
+  });
+
   test("a record that is not there is told, and is no proof of anything", async () => {
     await page.open("about:blank");
     await page.open(`${program.url}/audit/999999`);

@@ -76,6 +76,14 @@ const inBrowser = (binary: string): void => {
     await page.click("Mark as undone");
     await page.shows("Undone by hand: Called the bank");
     await page.hides("could not be undone");
+
+    const { steps } = (await world.client.call("GET", `/v1/bundles/${id}`)).body;
+    const undone = steps.find((it: { status: string }) => it.status === "compensated");
+    await page.open(`${program.url}/events/${undone.event_id}`);
+    await page.reads(/Delivered Undone with its bundle/);
+    const byHand = steps.find((it: { resolution: unknown }) => it.resolution !== null);
+    await page.open(`${program.url}/events/${byHand.event_id}`);
+    await page.reads(/undone by hand with its bundle/);
   });
 
   test("the list of bundles is saved as a file", async () => {

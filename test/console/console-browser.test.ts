@@ -306,8 +306,8 @@ const inBrowser = (binary: string): void => {
     const edge = "document.querySelector('.fall [role=separator]')";
     const value = () => page.evaluate<number>(`Number(${edge}?.ariaValueNow)`);
     const width = () => page.evaluate<number>("document.querySelector('.fall [data-at]').firstChild.offsetWidth");
+    await until("the edge tells the width", async () => (await value()) === (await width()));
     const first = await value();
-    assert.is(first, await width());
     await page.evaluate(`${edge}.focus()`);
     await page.key("ArrowRight");
     await until("it is wider", async () => (await value()) === first + 16);

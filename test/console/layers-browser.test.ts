@@ -104,6 +104,18 @@ const OPENINGS: readonly Opening[] = [
     shows: "Delete this action",
     by: { element: button("Delete") },
   },
+  {
+    name: "the export of records with their proofs",
+    path: () => "/audit",
+    shows: "Take it along",
+    by: { element: button("A period, or with payloads…") },
+  },
+  {
+    name: "the evidence pack",
+    path: () => "/audit",
+    shows: "Take it along",
+    by: { element: button("Evidence pack…") },
+  },
   { name: "the export of the audit", path: () => "/audit", shows: "Take it along", by: { element: button("Export…") } },
   {
     name: "the end of all other sessions",

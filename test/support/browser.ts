@@ -289,7 +289,10 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     if (fault !== null) faults.push(fault);
     if (method === "Page.javascriptDialogOpening")
       void call("Page.handleJavaScriptDialog", { accept: false }, sessionId);
-    if (method === "Network.requestWillBeSent") origins.add(new URL((params.request as { url: string }).url).origin);
+    if (method !== "Network.requestWillBeSent") return;
+    const { origin, protocol } = new URL((params.request as { url: string }).url);
+    // The browser draws its own fields for dates with pictures that are in their addresses.
+    if (protocol !== "data:") origins.add(origin);
   });
   await call("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(profile, DOWNLOADS) });
   const opened: Opened = { call, profile, faults, origins };

@@ -1,5 +1,8 @@
+import type { ComponentType } from "preact";
+import { useState } from "preact/hooks";
 import { Loading } from "../../design/placeholders.tsx";
 import { Copied, Section } from "../../design/text.tsx";
+import { toast } from "../../design/toast.tsx";
 import { callText } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 
@@ -7,6 +10,12 @@ import { useAnswer } from "../shell/use-answer.ts";
 export const Keep = () => {
   const checkpoint = useAnswer<string>({ key: "checkpoint", on: null }, () => callText("GET /v1/audit/checkpoint"));
   const key = useAnswer<string>({ key: "key", on: null }, () => callText("GET /v1/audit/key"));
+  const [Opened, setOpened] = useState<ComponentType<{ readonly onClose: () => void }> | null>(null);
+  const open = async (name: "ExportRecords" | "EvidencePack"): Promise<void> => {
+    const layers = await import("./audit-export.tsx").catch(() => null);
+    if (layers === null) toast.value = { text: "Nothing can be exported without a connection." };
+    else setOpened(() => layers[name]);
+  };
   return (
     <Section title="Take it along">
       <div class="stack tight">
@@ -19,9 +28,12 @@ export const Keep = () => {
           <a class="btn" href="/v1/audit/export" download="audit.ndjson">
             Export all records
           </a>
-          <a class="btn" href="/v1/audit/export?payloads=1" download="audit-with-payloads.ndjson">
-            Export with payloads
-          </a>
+          <button class="btn" type="button" onClick={() => void open("ExportRecords")}>
+            A period, or with payloads…
+          </button>
+          <button class="btn" type="button" onClick={() => void open("EvidencePack")}>
+            Evidence pack…
+          </button>
           <a class="btn" href="/verify.html" download="verify.html">
             Save the verifier
           </a>
@@ -52,6 +64,7 @@ export const Keep = () => {
           </>
         )}
       </div>
+      {Opened === null ? null : <Opened onClose={() => setOpened(null)} />}
     </Section>
   );
 };

@@ -147,6 +147,26 @@ const Cause = ({ event, decided, onDone }: CauseProps) => {
   );
 };
 
+type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
+
+const UNDONE: readonly string[] = ["compensated", "compensation_failed"];
+
+/** What was sent went well, and may have been taken back since: then "Delivered" alone would be greener than the truth. */
+const TakenBack = ({ bundle: { id, index } }: { readonly bundle: NonNullable<Event["bundle"]> }) => {
+  const bundle = useAnswer<Bundle>({ key: id, on: { topic: "bundles", id } }, () =>
+    call("GET /v1/bundles/{id}", { params: { id } }),
+  ).body;
+  const step = bundle?.steps[index];
+  if (step === undefined || !UNDONE.includes(step.status)) return null;
+  const isByHand = step.resolution !== null;
+  return (
+    <span>
+      {isByHand ? "undone by hand" : <StateMark value={step.status} />} with{" "}
+      <a href={`/bundles/${encodeURIComponent(id)}`}>its bundle</a>
+    </span>
+  );
+};
+
 /** The list of what came shortly before and after the event, in which it is selected. */
 const aroundOf = ({ id, origin, received_at: moment }: Event): string =>
   hrefOf("/events", {
@@ -186,6 +206,7 @@ const Found = ({ shown, query }: FoundProps) => {
         meta={
           <>
             <StateMark value={event.status} />
+            {event.bundle === null || event.bundle.undo ? null : <TakenBack bundle={event.bundle} />}
             <span>
               {event.sample ? "a sample " : ""}from{" "}
               {LISTED.includes(origin.kind) ? (
