@@ -89,8 +89,10 @@ const inBrowser = (binary: string): void => {
   test("a record is opened beside the list, which stays where it is, and Back leaves it there", async () => {
     await page.shaped({ width: 1_440, height: 700 });
     await page.open(`${program.url}/audit?order=asc`);
-    await until("many rows are drawn", () =>
-      page.evaluate<boolean>("document.querySelectorAll('tbody tr').length > 12"),
+    await until("all rows are drawn", () =>
+      page.evaluate<boolean>(
+        "document.querySelectorAll('tbody tr').length > 12 && document.querySelector('tbody .gap') === null",
+      ),
     );
     const row = "[...document.querySelectorAll('tbody tr')].at(-3)";
     await page.evaluate(`globalThis.row = ${row}; row.scrollIntoView({ block: "center" }); undefined`);

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { fieldsOf, Select } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
 import { Copied } from "../../design/text.tsx";
@@ -11,21 +11,24 @@ type Period = { readonly from: string; readonly to: string };
 /** The days that were chosen, if there is a period between them. */
 const periodIn = ({ from = "", to = "" }: Fields): Period | null => (from !== "" && from < to ? { from, to } : null);
 
+const Day = ({ name, label }: { readonly name: keyof Period; readonly label: string }) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} class="in" type="date" name={name} required />
+    </div>
+  );
+};
+
 const Days = ({ hint }: { readonly hint: string }) => (
-  <fieldset class="stack tight">
-    <legend class="lab">Period</legend>
+  <div class="stack tight">
     <div class="row">
-      <label class="row tight">
-        <span>From</span>
-        <input class="in" type="date" name="from" required />
-      </label>
-      <label class="row tight">
-        <span>to before</span>
-        <input class="in" type="date" name="to" required />
-      </label>
+      <Day name="from" label="From" />
+      <Day name="to" label="To, excluded" />
     </div>
     <p class="hint">{hint}</p>
-  </fieldset>
+  </div>
 );
 
 const WithPayloads = () => (
@@ -141,8 +144,8 @@ export const ExportRecords = ({ onClose }: { readonly onClose: () => void }) => 
 };
 
 const FRAMEWORKS = [
-  { value: "generic", word: "generic: approvals, access and operation" },
-  { value: "soc2", word: "soc2: the same claims by the criteria of SOC 2" },
+  { value: "generic", word: "Generic" },
+  { value: "soc2", word: "SOC 2" },
 ];
 
 const commandOf = ({ from, to }: Period, { framework = "generic", payloads }: Fields): string =>
@@ -168,7 +171,13 @@ export const EvidencePack = ({ onClose }: { readonly onClose: () => void }) => {
         onSubmit={(event) => event.preventDefault()}
       >
         <Days hint="Whole days of UTC. A claim about the period holds only if a record after its end is sealed." />
-        <Select label="Control file" name="framework" value="generic" choices={FRAMEWORKS} />
+        <Select
+          label="Control file"
+          name="framework"
+          value="generic"
+          choices={FRAMEWORKS}
+          hint="Claims about approvals, access and operation; or the same ones by the criteria of SOC 2"
+        />
         <WithPayloads />
       </form>
       <p>
