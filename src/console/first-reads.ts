@@ -13,7 +13,7 @@ type Built = {
   ): readonly string[];
 };
 
-// The build checks it.
+// Its shape is that of the console's module; the tests of the shell ask for pages of each kind.
 const { firstReads } = (await import(BUILT.href)) as Built;
 
 /** Who is signed in, which every page asks first. */
