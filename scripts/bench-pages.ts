@@ -54,7 +54,7 @@ const WATCH = `(() => {
   const isThere = () => location.pathname + location.search === (seen.path ?? location.pathname + location.search);
   const isUsable = () => isThere() && document.querySelector("main h1, main .deed, main form") !== null
     && document.querySelector("main h1")?.textContent !== seen.before;
-  const isComplete = () => isUsable() && seen.open === 0 && document.querySelector("main .loading") === null;
+  const isComplete = () => isUsable() && seen.open === 0 && document.querySelector("main .loading, main .turns, main tbody .gap") === null;
   const since = { usable: null, complete: null };
   let last = 0;
   const look = () => {

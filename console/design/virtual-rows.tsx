@@ -79,13 +79,30 @@ const useTurns = (count: number, { first, each }: Turns): number => {
   return Math.min(drawn, count);
 };
 
+type InTurnsProps = {
+  /** So many are drawn at once. */
+  readonly first?: number;
+  readonly onWhole?: () => void;
+  readonly children: ComponentChildren;
+};
+
 /**
- * Draws its parts one after another, so that on a slow machine no act waits for all of them. `first` are drawn at once. Each
- * part keeps its place: one that is null for now takes none of another's.
+ * Draws its parts one after another, so that on a slow machine no act waits for all of them. Each part keeps its place: one
+ * that is null for now takes none of another's. Until the last is drawn, `.turns` stands for those to come.
  */
-export const InTurns = ({ first = 1, children }: { readonly first?: number; readonly children: ComponentChildren }) => {
+export const InTurns = ({ first = 1, onWhole, children }: InTurnsProps) => {
   const parts = Array.isArray(children) ? children : [children];
-  return <>{parts.slice(0, useTurns(parts.length, { first, each: 1 }))}</>;
+  const drawn = useTurns(parts.length, { first, each: 1 });
+  const isWhole = drawn === parts.length;
+  useEffect(() => {
+    if (isWhole) onWhole?.();
+  }, [isWhole]);
+  return (
+    <>
+      {parts.slice(0, drawn)}
+      {isWhole ? null : <i class="turns" hidden />}
+    </>
+  );
 };
 
 type Windowed = {

@@ -144,9 +144,9 @@ const FAILING = `(() => {
   };
 })()`;
 
-/** In the page: nothing is asked for, and nothing waits. */
+/** In the page: nothing is asked for, nothing waits, and all parts and rows have had their turn. */
 const IS_DRAWN = `watched.open === 0 && document.querySelector("main h1, main .deed") !== null
-  && document.querySelector("main .loading") === null`;
+  && document.querySelector("main .loading, main .turns, main tbody .gap") === null`;
 /** An answer may lead to the next question, so that one look says little. */
 const LOOKS = 10;
 

@@ -184,8 +184,12 @@ const copyId = (id: string | undefined): void => {
 
 type FoundProps = { readonly shown: Shown<Event>; readonly query: PageProps["query"] };
 
+/** The side stands beside the rest; on a narrower screen it is below, and would move as that comes. */
+const BESIDE = "(min-width: 68.75em)";
+
 const Found = ({ shown, query }: FoundProps) => {
   const name = useNames();
+  const [isWhole, setWhole] = useState(false);
   const event = shown.body;
   const approval = useApproval(event?.approval_id ?? null);
   useKeys({ y: () => copyId(event?.id) });
@@ -234,15 +238,17 @@ const Found = ({ shown, query }: FoundProps) => {
       <Cause event={event} decided={approval} onDone={shown.again} />
       <div class="cols">
         <div class="stack">
-          <InTurns first={0}>
+          <InTurns first={0} onWhole={() => setWhole(true)}>
             <Timeline event={event} query={query} />
             <Attempts event={event} query={query} />
             <Payload event={event} onDone={shown.again} />
           </InTurns>
         </div>
-        <InTurns first={0}>
-          <Side event={event} approval={approval} />
-        </InTurns>
+        {isWhole || matchMedia(BESIDE).matches ? (
+          <InTurns first={0}>
+            <Side event={event} approval={approval} />
+          </InTurns>
+        ) : null}
       </div>
     </>
   );
