@@ -38,7 +38,8 @@ const WithPayloads = () => (
       <span>With payloads</span>
     </label>
     <p class="hint">
-      Whoever gets the file can read the payloads, headers and personal data in it. What was erased is not in it.
+      Each person who gets the file can read the payloads, headers and personal data in it. What was erased is not in
+      it.
     </p>
   </div>
 );
