@@ -64,16 +64,15 @@ const EARLY =
   /console[\\/]src[\\/](early|api[\\/](early-reads|page-reads|read-positions|call-address|listed-kinds|roles)|shell[\\/](addresses|pages|first-reads)|pages[\\/](ranges|event-origins|[a-z]+-query))\.ts$|preload-helper/;
 /** What so many pages use comes with the first visit: each further file of a page is a request, one after another. */
 const PAGES_MIN = 3;
-/**
- * The waterfall is left out: two pages use it, and the third that counts is the page of components, which nobody visits.
- * So are the large files of events and bundles that no first visit needs.
- */
-const SHARED =
-  /node_modules[\\/]@?preact|console[\\/](design[\\/](?!waterfall|zone-changes)|src[\\/](?!pages[\\/](export|export-text)\.))/;
+/** The parts of an export are left out, as few visits ask for one. */
+const SHARED = /node_modules[\\/]@?preact|console[\\/](design[\\/]|src[\\/](?!pages[\\/](export|export-text)\.))/;
 
-/** Small parts of the same pages come in one file: on a phone a request takes longer than to read some kilobytes. */
+/**
+ * Small parts of the pages of events and bundles, the waterfall among them, come in one file: on a phone a request takes longer
+ * than to read some kilobytes. No other first visit needs them.
+ */
 const STAGES =
-  /pages[\\/](ask-why|bundle-words|event-replay|event-selection|refusal|stopped-endpoints|use-approval)\.tsx?$|shell[\\/]use-(coverage|approval)\.ts$|design[\\/]waterfall[a-z-]*\.tsx?$/;
+  /pages[\\/](ask-why|bundle-words|event-replay|event-selection|refusal|stopped-endpoints|use-approval)\.tsx?$|shell[\\/]use-coverage\.ts$|design[\\/]waterfall[a-z-]*\.tsx?$/;
 
 /** The three pages of policies use it, and no other. */
 const USED_BY = /pages[\\/](used-by|policy-uses)\.tsx?$/;

@@ -5,7 +5,7 @@ import { Mark } from "./mark.tsx";
 type FieldProps = {
   readonly label: string;
   readonly name: string;
-  readonly type?: "text" | "email" | "password" | "number" | "url";
+  readonly type?: "text" | "email" | "password" | "number" | "url" | "date";
   readonly value?: string;
   readonly autocomplete?: string;
   readonly hint?: string;

@@ -127,8 +127,8 @@ export const countdown = (ms: number): string => {
 };
 
 /**
- * With so many decimals at most and at least, and commas between thousands: `Intl.NumberFormat` writes the same, and takes
- * longer to be made than a page to be drawn. A decimal fraction is rounded as it is written: 1.005 to 1.01.
+ * With so many decimals at most and at least, and commas between thousands. `Intl.NumberFormat` writes the same, but the first
+ * one takes some 15 ms to make while a page is being drawn. A decimal fraction is rounded as it is written: 1.005 to 1.01.
  */
 const decimal = (value: number, most: number, least = 0): string => {
   const size = Math.abs(value);

@@ -1,5 +1,5 @@
-import { useId, useState } from "preact/hooks";
-import { fieldsOf, Select } from "../../design/field.tsx";
+import { useState } from "preact/hooks";
+import { Field, fieldsOf, Select } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
 import { Copied } from "../../design/text.tsx";
 import { call } from "../api/api.ts";
@@ -11,21 +11,11 @@ type Period = { readonly from: string; readonly to: string };
 /** The days that were chosen, if there is a period between them. */
 const periodIn = ({ from = "", to = "" }: Fields): Period | null => (from !== "" && from < to ? { from, to } : null);
 
-const Day = ({ name, label }: { readonly name: keyof Period; readonly label: string }) => {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input id={id} class="in" type="date" name={name} required />
-    </div>
-  );
-};
-
 const Days = ({ hint }: { readonly hint: string }) => (
   <div class="stack tight">
     <div class="row">
-      <Day name="from" label="From" />
-      <Day name="to" label="To, excluded" />
+      <Field type="date" name="from" label="From" required />
+      <Field type="date" name="to" label="To, excluded" required />
     </div>
     <p class="hint">{hint}</p>
   </div>
