@@ -37,9 +37,10 @@ const SCHEMA = `
  * size with which it was made.
  */
 export const PAGE_BYTES = 8_192;
-/** A cache for pages of the index, which are read at random when a new stream begins. */
-const WRITER_CACHE_KIB = 8 * 1024;
-const READER_CACHE_KIB = 8 * 1024;
+/** For the inner pages of the index. Its leaves are read at random when a new stream begins, and no cache would hold them. */
+const WRITER_CACHE_KIB = 4 * 1024;
+/** Records are mostly read from one end to the other, and none twice. */
+const READER_CACHE_KIB = 2 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 const SQLITE_READONLY = 8;

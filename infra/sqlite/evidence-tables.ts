@@ -7,7 +7,7 @@ import { createPrivateFile } from "./private-file.ts";
 /** A file of another format is begun anew, because all of it can be folded again from the log. */
 const FORMAT = 2;
 const LOCK_TIMEOUT_MS = 5_000;
-const CACHE_KIB = 8 * 1024;
+const CACHE_KIB = 4 * 1024;
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 /** As many pages as the file that is kept has room for: what is written again and again is copied into the database once. */
 const CHECKPOINT_PAGES = WAL_KEPT_BYTES / 4_096;

@@ -10,9 +10,10 @@ import { WORDS } from "./view-words.ts";
 const TABLES_FORMAT = 4;
 /** Milliseconds to wait for a commit of another process, such as a rebuild next to a running service. */
 const LOCK_TIMEOUT_MS = 5_000;
-const CACHE_KIB = 16 * 1024;
-/** Small, because the writer's next commit invalidates a reader's pages; the operating system's cache keeps them. */
-const READER_CACHE_KIB = 8 * 1024;
+/** Enough for the inner pages of all tables and for what a commit changes; the operating system's cache keeps the others. */
+const CACHE_KIB = 8 * 1024;
+/** Smaller, because the writer's next commit invalidates a reader's pages. */
+const READER_CACHE_KIB = 4 * 1024;
 /** With SQLite's default of 1,000 the projector folds half as fast; with far more, checkpoints slow down readers. */
 const WAL_CHECKPOINT_PAGES = 8_192;
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;

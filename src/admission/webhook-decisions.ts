@@ -16,7 +16,7 @@ import { singleFlight } from "./single-flight.ts";
 import type { WebhookCounts } from "./webhook-counts.ts";
 
 /** So many event ids are remembered. The repeat of an event that is forgotten is found when its claim conflicts. */
-const RECENT_MAX = 50_000;
+const RECENT_MAX = 16_384;
 
 export type WebhookDecisionsDeps = NewClaimDeps & { readonly counts: WebhookCounts };
 

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
  * Percent by which a heap may grow beyond what survived its last full collection. By default it is much more where the
  * machine has much memory.
  */
-const HEAP_GROWTH_PERCENT = 50;
+const HEAP_GROWTH_PERCENT = 20;
 
 /**
  * Set from the inside, because a flag of the command holds only if the program is started with it. V8 reads these flags
