@@ -148,11 +148,11 @@ const bundle = async (): Promise<void> => {
 };
 
 /** What a page asks for first, for the service: it names these reads with the shell, before a script has run. */
-const firstReads = async (): Promise<void> => {
+const serverPart = async (): Promise<void> => {
   await build({
     configFile: false,
     logLevel: "warn",
-    build: { ssr: resolve("console/src/shell/first-reads.ts"), outDir: SERVER_OUT, emptyOutDir: true },
+    build: { ssr: resolve("console/src/shell/for-service.ts"), outDir: SERVER_OUT, emptyOutDir: true },
   });
 };
 
@@ -177,7 +177,7 @@ const digest = inputsDigest();
 if (!existsSync(DIGEST) || readFileSync(DIGEST, "utf8") !== digest) {
   fail("colours are too alike", contrastFaults(readFileSync("console/design/tokens.css", "utf8")));
   await bundle();
-  await firstReads();
+  await serverPart();
   await writeVerifyPage(join(OUT, "verify.html"), BROWSERS);
   compressFolder(OUT);
   report();

@@ -1,7 +1,9 @@
-/** What `npm run build` made of `console/src/shell/first-reads.ts`: the page's own scripts ask for the same. */
-const BUILT = new URL("../../page-server/first-reads.js", import.meta.url);
+/** What `npm run build` made of `console/src/shell/for-service.ts`: the page's own scripts ask for the same. */
+const BUILT = new URL("../../page-server/for-service.js", import.meta.url);
 
 type Built = {
+  readonly HOME: string;
+  queryIn(search: URLSearchParams): Readonly<Record<string, string>>;
   firstReads(
     path: string,
     role: string,
@@ -14,7 +16,7 @@ type Built = {
 };
 
 // Its shape is that of the console's module; the tests of the shell ask for pages of each kind.
-const { firstReads } = (await import(BUILT.href)) as Built;
+const { firstReads, HOME, queryIn } = (await import(BUILT.href)) as Built;
 
 /** Who is signed in, which every page asks first. */
 const ME = "/v1/auth/me";
@@ -27,8 +29,12 @@ const preload = (address: string): string => `<${address}>; rel=preload; as=fetc
 /** Begins only what every page asks first. */
 export const ME_LINK = preload(ME);
 
-const texts = (query: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat().filter(Boolean).join(",")]));
+const searchIn = (query: Readonly<Record<string, unknown>>): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) =>
+      [value].flat().map((it) => [name, String(it)] as [string, string]),
+    ),
+  );
 
 export type OpenedPage = {
   /** Of the console's addresses: `/events/{id}`. */
@@ -38,13 +44,13 @@ export type OpenedPage = {
 };
 
 const pageOf = ({ path, params }: OpenedPage): string =>
-  path === "/" ? "/overview" : path.replace("{section}", params.section ?? "");
+  path === "/" ? HOME : path.replace("{section}", params.section ?? "");
 
 /** The field `Link` (RFC 8288) that makes a browser begin a page's first reads with its shell, before a script has run. */
 export const linkOf = (opened: OpenedPage, role: string, now: number): string => {
   const { params, query } = opened;
   let link = ME_LINK;
-  for (const address of firstReads(pageOf(opened), role, { params, query: texts(query), now })) {
+  for (const address of firstReads(pageOf(opened), role, { params, query: queryIn(searchIn(query)), now })) {
     const longer = `${link}, ${preload(address)}`;
     if (longer.length > LINK_BYTES_MAX) break;
     link = longer;
