@@ -3,6 +3,11 @@
 const LISTS = ["events", "approvals", "bundles", "replays", "sources", "endpoints", "agents", "policies"];
 const MADE_HERE = ["sources", "endpoints", "agents", "policies"];
 
+/** Asks only who is signed in: a member goes on from there, and a visitor is shown the form. */
+export const SIGN_IN_ADDRESS = "/sign-in";
+/** The pages of one-time links. They ask nothing of a session, whoever has one. */
+export const LINK_ADDRESSES: readonly string[] = ["/start", "/join", "/reset"];
+
 export const CONSOLE_ADDRESSES: readonly string[] = [
   "/",
   "/overview",
@@ -15,8 +20,6 @@ export const CONSOLE_ADDRESSES: readonly string[] = [
   "/settings",
   "/settings/{section}",
   "/device",
-  "/sign-in",
-  "/start",
-  "/join",
-  "/reset",
+  SIGN_IN_ADDRESS,
+  ...LINK_ADDRESSES,
 ];

@@ -145,6 +145,8 @@ test("who has the shell already is told a page's first reads with it, and no mor
     twice.some((it) => /^\/v1\/events\?.*status=failed%2Cheld&/.test(it) && !it.includes("q=")),
     `the query is read as the page reads it: ${twice}`,
   );
+  assert.equal(await readsAt("/sign-in?to=%2Fevents"), ["/v1/auth/me"], "a member goes on from there at once");
+  for (const url of ["/start", "/join", "/reset"]) assert.equal(await readsAt(url), [], `${url} asks nothing`);
   const { headers } = await app.inject({ url: "/overview" });
   const visitor = await app.inject({ url: "/overview", headers: { "if-none-match": String(headers.etag) } });
   assert.equal([visitor.statusCode, named(visitor.headers.link)], [304, ["/v1/auth/me"]]);

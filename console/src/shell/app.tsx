@@ -219,7 +219,11 @@ export const App = () => {
   useLayoutEffect(() => void ask(), []);
   const { path, query } = place.value;
   const who = me.value;
-  if (who !== null && path === SIGN_IN) location.replace(safeReturn(query.to));
+  if (who !== null && path === SIGN_IN) {
+    location.replace(safeReturn(query.to));
+    // The frame would ask for what the next document asks for.
+    return null;
+  }
   if (who !== null) return <SignedIn who={who} />;
   if (problem?.code === "unauthenticated") {
     const to = path === SIGN_IN ? safeReturn(query.to) : null;

@@ -1,6 +1,6 @@
 import { ROLES } from "../../../domain/account/events.ts";
 import type { Signup } from "../../config.ts";
-import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
+import { CONSOLE_ADDRESSES, LINK_ADDRESSES, SIGN_IN_ADDRESS } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
 import { linkOf, ME_LINK } from "../../console/first-reads.ts";
 import type { Authenticate } from "../../http/authenticate.ts";
@@ -84,10 +84,11 @@ const shellRoute = (path: string, shells: Shells, authenticate: Authenticate): R
     const isKept = kept.includes(etag);
     // Who has to load the scripts as well needs the network for them first. A visitor is asked to sign in.
     const link =
-      isKept && session !== "none"
+      isKept && session !== "none" && path !== SIGN_IN_ADDRESS
         ? linkOf({ path, params: call.params, query: call.query }, session, Date.parse(call.envelope.at))
         : ME_LINK;
-    const headers = { ...SHELL_HEADERS, etag, link, vary: "accept-encoding, cookie" };
+    const begun = LINK_ADDRESSES.includes(path) ? {} : { link };
+    const headers = { ...SHELL_HEADERS, etag, ...begun, vary: "accept-encoding, cookie" };
     if (isKept) return { status: 304, headers };
     const { body, headers: own } = coded(file, call);
     return { status: 200, body, headers: { ...own, ...headers } };
