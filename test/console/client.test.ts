@@ -734,7 +734,7 @@ test("a sentence names those who can, at most three and how many others", () => 
 });
 
 test("a cost that no policy sets is no cost, and spent and reserved are told apart", () => {
-  const costing = { status: "delivered", cost_eur: null, verdict: { gates: [] } };
+  const costing = { status: "delivered", cost_eur: null, attempt_count: 0, verdict: { gates: [] } };
   assert.is(eventCost(costing), "No cost");
   assert.is(eventCost({ ...costing, cost_eur: 0 }), "€0.00");
   assert.is(eventCost({ ...costing, cost_eur: 1_240 }), "€1,240.00");
@@ -743,6 +743,17 @@ test("a cost that no policy sets is no cost, and spent and reserved are told apa
   assert.is(eventCost({ ...costing, status: "blocked", verdict: { gates: [unknown] } }), "Cost unknown");
   assert.is(spentText(4, 0), "€4.00 spent");
   assert.is(spentText(612.4, 1_240), "€612.40 spent, €1,240.00 reserved");
+});
+
+test("what was never sent would cost something, and what failed on the way has spent what its ledger says", () => {
+  const costing = { cost_eur: 5, attempt_count: 0, verdict: { gates: [] } };
+  for (const status of ["blocked", "held", "rejected", "expired"])
+    assert.is(eventCost({ ...costing, status }), "Would cost €5.00", status);
+  assert.is(eventCost({ ...costing, status: "rejected", cost_eur: 0 }), "Nothing spent", "it was given back");
+  assert.is(eventCost({ ...costing, status: "rejected", attempt_count: 3 }), "€5.00", "the replay of one that failed");
+  assert.is(eventCost({ ...costing, status: "failed", attempt_count: 3 }), "€5.00", "it may have been done");
+  assert.is(eventCost({ ...costing, status: "failed", attempt_count: 3, cost_eur: 0 }), "Nothing spent", "not reached");
+  assert.is(eventCost({ ...costing, status: "queued" }), "€5.00");
 });
 
 test("the second key of a pair is never taken by a page that knows it alone", () => {

@@ -5,12 +5,19 @@ import { euro } from "../../design/format.ts";
 type Costing = {
   readonly status: string;
   readonly cost_eur: number | null;
+  readonly attempt_count: number;
   readonly verdict: { readonly gates: readonly { readonly outcome: string; readonly code: string }[] };
 };
 
-/** "No cost" if no policy and no action sets one; what was refused has cost nothing. */
-export const eventCost = ({ status, cost_eur: cost, verdict: { gates } }: Costing): string => {
-  if (cost !== null) return euro(cost);
+/** Ends of what was never sent, unless a replay was held after attempts. Their cost is the estimate, or was given back. */
+const UNSENT: readonly string[] = ["blocked", "held", "rejected", "expired"];
+/** Ends after which a cost of zero means that nothing has reached the receiver. */
+const WITHOUT_EFFECT: readonly string[] = ["failed", "cancelled", "rejected", "expired"];
+
+/** "No cost" if no policy and no action sets one. What failed after it may have been done is spent, as in the ledger. */
+export const eventCost = ({ status, cost_eur: cost, attempt_count: attempts, verdict: { gates } }: Costing): string => {
+  if (cost === 0 && WITHOUT_EFFECT.includes(status)) return "Nothing spent";
+  if (cost !== null) return `${UNSENT.includes(status) && attempts === 0 ? "Would cost " : ""}${euro(cost)}`;
   if (gates.some(({ outcome, code }) => outcome === "deny" && code === "cost-unknown")) return "Cost unknown";
   return status === "blocked" ? "–" : "No cost";
 };
