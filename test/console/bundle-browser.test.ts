@@ -76,6 +76,9 @@ const inBrowser = (binary: string): void => {
     await page.click("Mark as undone");
     await page.shows("Undone by hand: Called the bank");
     await page.hides("could not be undone");
+    await page.reads(
+      /Rollback ended [^\n]*\d\d:\d\d:\d\d Undone by hand Step 4, by ana@shop.example, [^\n]*\d\d:\d\d:\d\d/,
+    );
 
     const { steps } = (await world.client.call("GET", `/v1/bundles/${id}`)).body;
     const undone = steps.find((it: { status: string }) => it.status === "compensated");

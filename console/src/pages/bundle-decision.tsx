@@ -6,12 +6,13 @@ import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
+import { numberOf } from "./bundle-words.ts";
 import { policyIn } from "./gate-words.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
 
-const NO_STEPS: readonly string[] = ["held", "blocked", "cancelled"];
+const NOT_BEGUN: readonly string[] = ["held", "blocked"];
 
 type ShownProps = { readonly bundle: Bundle; readonly approval: Approval | null };
 
@@ -28,6 +29,17 @@ const Decision = ({ bundle, approval }: ShownProps) => {
         </>
       ));
   const [given, against] = [votes("approve"), votes("reject")];
+  const byHand = bundle.steps.flatMap((step) =>
+    step.resolution === null
+      ? []
+      : [
+          <div key={step.index}>
+            Step {numberOf(step)}, by {nameOf(step.resolution.by) ?? "a member"}, <Time at={step.resolution.at} />
+          </div>,
+        ],
+  );
+  // The service had ended its part before people undid what it left to them.
+  const isLeft = byHand.length > 0 || bundle.status === "rollback_incomplete";
   const cost = bundle.cost_eur === null ? "No cost" : euro(bundle.cost_eur);
   return (
     <Section title="Decision">
@@ -47,9 +59,10 @@ const Decision = ({ bundle, approval }: ShownProps) => {
               </>
             ),
           ],
-          [bundle.ended_at === null ? "Reserved" : "Spent", NO_STEPS.includes(bundle.status) ? "" : cost],
-          ["Would cost", NO_STEPS.includes(bundle.status) ? cost : ""],
-          ["Ended", bundle.ended_at === null ? "" : <Time at={bundle.ended_at} />],
+          [bundle.ended_at === null ? "Reserved" : "Spent", NOT_BEGUN.includes(bundle.status) ? "" : cost],
+          ["Would cost", NOT_BEGUN.includes(bundle.status) ? cost : ""],
+          [isLeft ? "Rollback ended" : "Ended", bundle.ended_at === null ? "" : <Time at={bundle.ended_at} />],
+          ["Undone by hand", byHand.length === 0 ? "" : byHand],
         ]}
       />
     </Section>

@@ -101,7 +101,7 @@ const columns = ({ sentAs, nameOf, stoppedOf, status }: ColumnsProps): readonly 
         <>
           {!isNamed ? null : event === null ? action : <a href={`/events/${encodeURIComponent(event)}`}>{action}</a>}{" "}
           {words}
-          {end === null || event === null ? null : (
+          {end === null || (event === null && resolution === null) ? null : (
             <>
               {" "}
               at <Time at={end} />
