@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { refusedSteps } from "../../console/src/pages/bundle-verdict.ts";
 import {
   actionsText,
   finalSteps,
@@ -12,6 +13,7 @@ import {
   turnedAt,
   whatItDid,
   whyInState,
+  withRefusals,
 } from "../../console/src/pages/bundle-words.ts";
 
 const test = suite("what a bundle's steps did");
@@ -62,6 +64,36 @@ test("a step is held only with its bundle; in a running one it waits for its tur
   assert.is(shownState("running", step({ status: "running" })), "running");
   const stages = stepStages([pending], () => undefined, { now: START, bundle: "running" });
   assert.is(stages[0]?.state, "queued");
+});
+
+test("a bundle that was refused marks the steps at which gates said no, and why", () => {
+  const gate = (detail: string, outcome = "deny") => ({ gate: "content", outcome, code: "denied", detail });
+  const gates = [
+    gate("step 0: no rule matched", "allow"),
+    gate('step 1: refused by "a; b"; step 11: refused by "c"'),
+    gate("step 1: missing: customer.id"),
+    gate("3.00 of 1.00 EUR used today, this one costs 3.00 EUR"),
+  ];
+  const refused = refusedSteps({ decision: "deny", gates });
+  assert.equal(
+    [...refused],
+    [
+      [1, 'refused by "a; b"; missing: customer.id'],
+      [11, 'refused by "c"'],
+    ],
+  );
+  assert.is(refusedSteps(null).size, 0);
+  const skipped = { status: "skipped", event_id: null };
+  const [first, second] = withRefusals([step(skipped), step({ ...skipped, index: 1 })], refused);
+  assert.ok(first && second);
+  assert.equal(
+    [shownState("blocked", first), whatItDid(first, "bank", undefined)],
+    ["skipped", "Nothing: it was never started"],
+  );
+  assert.equal(
+    [shownState("blocked", second), whatItDid(second, "bank", undefined)],
+    ["blocked", 'Nothing: refused by "a; b"; missing: customer.id'],
+  );
 });
 
 test("how a step is undone is told as it came out", () => {

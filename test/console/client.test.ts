@@ -21,6 +21,7 @@ import { ReadPositions } from "../../console/src/api/read-positions.ts";
 import { frameOf, indicationOf } from "../../console/src/live/frames.ts";
 import { costText, definitionOf, labelLines, undoText } from "../../console/src/pages/action-definition.ts";
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
+import { refusingGate } from "../../console/src/pages/bundle-verdict.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
 import { eventCost, spentText } from "../../console/src/pages/cost-text.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
@@ -28,7 +29,7 @@ import { probeText, stateText, waitingMessage, waitParts } from "../../console/s
 import { planOf } from "../../console/src/pages/event-replay.ts";
 import { eventStages } from "../../console/src/pages/event-stages.ts";
 import { csvOf, ndjsonOf } from "../../console/src/pages/export-text.ts";
-import { gateDetail, refusingGate, summaryText } from "../../console/src/pages/gate-words.ts";
+import { gateDetail, summaryText } from "../../console/src/pages/gate-words.ts";
 import { message, plainMessage } from "../../console/src/pages/message.ts";
 import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { rejectionOf } from "../../console/src/pages/rejection.ts";

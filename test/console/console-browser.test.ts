@@ -159,6 +159,9 @@ const inBrowser = (binary: string): void => {
     await page.open(program.url + ofBundles[0]);
     await page.shows(`blocked ${HOSTILE}`);
     await page.hides(`committed ${HOSTILE}`);
+    await page.open(`${program.url}/bundles/${scene.bundles.blocked}`);
+    await page.reads(/order\.create Nothing: it was never started Skipped/);
+    await page.reads(/order\.create Nothing: refused by "no order over 500 .*" Refused/);
   });
 
   test("so does each figure of its approvals, budgets and endpoints, and the number at Approvals", async () => {

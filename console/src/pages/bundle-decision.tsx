@@ -6,8 +6,8 @@ import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
+import { policyIn } from "./bundle-verdict.ts";
 import { numberOf } from "./bundle-words.ts";
-import { policyIn } from "./gate-words.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
 
 type Bundle = AnswerOf<"GET /v1/bundles/{id}">;

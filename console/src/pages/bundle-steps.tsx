@@ -9,6 +9,7 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { refusedSteps } from "./bundle-verdict.ts";
 import {
   howUndone,
   isHeldUp,
@@ -18,6 +19,7 @@ import {
   stepStages,
   turnedAt,
   whatItDid,
+  withRefusals,
 } from "./bundle-words.ts";
 import { waitParts } from "./endpoint-text.ts";
 import { message } from "./message.ts";
@@ -190,7 +192,7 @@ export const Steps = ({ bundle, children }: StepsProps) => {
         <DataTable
           caption="Steps in their order"
           columns={columns({ sentAs, nameOf, stoppedOf, status })}
-          rows={steps}
+          rows={status === "blocked" ? withRefusals(steps, refusedSteps(bundle.verdict)) : steps}
           keyOf={({ index }) => String(index)}
           as="folio"
         />

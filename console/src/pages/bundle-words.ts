@@ -88,9 +88,21 @@ const CANNOT = "It cannot be undone";
 const failureOf = ({ refusal }: Step, sent: Sent | undefined): string | null =>
   refusal?.detail ?? sent?.failure?.detail ?? null;
 
+/** What gates found at the steps of a bundle that they refused stands in its verdict, and not with its steps. */
+export const withRefusals = <S extends Pick<Step, "index" | "refusal">>(
+  steps: readonly S[],
+  refused: ReadonlyMap<number, string>,
+): readonly S[] =>
+  steps.map((step) => {
+    const detail = refused.get(step.index);
+    return detail === undefined ? step : { ...step, refusal: { code: "refused", detail } };
+  });
+
 /** Only the steps of a bundle that people decide on are held; those of a running one have not come to their turn. */
-export const shownState = (bundle: string, { status }: Pick<Step, "status">): string =>
-  status === "pending" && bundle !== "held" ? "queued" : status;
+export const shownState = (bundle: string, { status, refusal }: Pick<Step, "status" | "refusal">): string => {
+  if (bundle === "blocked" && refusal !== null) return "blocked";
+  return status === "pending" && bundle !== "held" ? "queued" : status;
+};
 
 /** True if the step's event is not being sent just now. */
 export const isHeldUp = ({ status }: Pick<Step, "status">, sent: Sent | undefined): boolean =>

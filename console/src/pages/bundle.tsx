@@ -11,8 +11,8 @@ import { Act, whyNotAdmin } from "./act.tsx";
 import { Decided } from "./bundle-decision.tsx";
 import { Left } from "./bundle-left.tsx";
 import { Steps } from "./bundle-steps.tsx";
+import { refusingGate } from "./bundle-verdict.ts";
 import { actionsText, finalSteps, numberOf, reasonText } from "./bundle-words.ts";
-import { refusingGate } from "./gate-words.ts";
 import { Thing } from "./listing.tsx";
 import { Refusal } from "./refusal.tsx";
 

@@ -163,29 +163,6 @@ export const refusalOf = (gate: Gate, asked: Asked): Message => {
   return message(title, `${sentence(detail)}.`);
 };
 
-const isGate = (it: unknown): it is Gate =>
-  typeof it === "object" && it !== null && "gate" in it && "outcome" in it && "code" in it && "detail" in it;
-
-/** The policy that a gate or a verdict names; null if it names none. */
-export const policyIn = (it: unknown): PolicyRef | null => {
-  const policy: unknown = typeof it === "object" && it !== null && "policy" in it ? it.policy : null;
-  if (typeof policy !== "object" || policy === null || !("id" in policy && "version" in policy)) return null;
-  const { id, version } = policy;
-  return typeof id === "string" && typeof version === "number" ? { id, version } : null;
-};
-
-/** The service counts the steps of a bundle from zero, people from one. */
-const countedFromOne = (detail: string): string =>
-  detail.replaceAll(/\bstep (\d+): /g, (_, index: string) => `step ${Number(index) + 1}: `);
-
-/** The gate that refused a bundle, and its policy; the API does not describe the shape of a bundle's verdict. */
-export const refusingGate = (verdict: unknown): { readonly gate: Gate; readonly policy: PolicyRef | null } | null => {
-  const gates = typeof verdict === "object" && verdict !== null && "gates" in verdict ? verdict.gates : [];
-  const gate = (Array.isArray(gates) ? gates : []).find((it) => isGate(it) && it.outcome === "deny");
-  if (gate === undefined) return null;
-  return { gate: { ...gate, detail: countedFromOne(gate.detail) }, policy: gate.policy ?? policyIn(verdict) };
-};
-
 /** A summary of the API ends with its cost, such as "…, 1240.00 EUR". What stands before it was written by others. */
 export const summaryText = (summary: string): string =>
   summary.replace(/, (\d+\.\d{2,6}) EUR(\.?)$/, (_, cost: string, end: string) => `, ${euro(Number(cost))}${end}`);
