@@ -23,7 +23,7 @@ import { costText, definitionOf, labelLines, undoText } from "../../console/src/
 import { sentFields } from "../../console/src/pages/approval-fields.ts";
 import { refusingGate } from "../../console/src/pages/bundle-verdict.ts";
 import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts";
-import { eventCost, spentText } from "../../console/src/pages/cost-text.ts";
+import { eventCost, isUnspent, spentText } from "../../console/src/pages/cost-text.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
 import { probeText, stateText, waitingMessage, waitParts } from "../../console/src/pages/endpoint-text.ts";
 import { planOf } from "../../console/src/pages/event-replay.ts";
@@ -735,7 +735,7 @@ test("a sentence names those who can, at most three and how many others", () => 
 });
 
 test("a cost that no policy sets is no cost, and spent and reserved are told apart", () => {
-  const costing = { status: "delivered", cost_eur: null, attempt_count: 0, verdict: { gates: [] } };
+  const costing = { status: "delivered", cost_eur: null, verdict: { gates: [] } };
   assert.is(eventCost(costing), "No cost");
   assert.is(eventCost({ ...costing, cost_eur: 0 }), "€0.00");
   assert.is(eventCost({ ...costing, cost_eur: 1_240 }), "€1,240.00");
@@ -748,13 +748,16 @@ test("a cost that no policy sets is no cost, and spent and reserved are told apa
 
 test("what was never sent would cost something, and what failed on the way has spent what its ledger says", () => {
   const costing = { cost_eur: 5, attempt_count: 0, verdict: { gates: [] } };
-  for (const status of ["blocked", "held", "rejected", "expired"])
-    assert.is(eventCost({ ...costing, status }), "Would cost €5.00", status);
-  assert.is(eventCost({ ...costing, status: "rejected", cost_eur: 0 }), "Nothing spent", "it was given back");
-  assert.is(eventCost({ ...costing, status: "rejected", attempt_count: 3 }), "€5.00", "the replay of one that failed");
-  assert.is(eventCost({ ...costing, status: "failed", attempt_count: 3 }), "€5.00", "it may have been done");
-  assert.is(eventCost({ ...costing, status: "failed", attempt_count: 3, cost_eur: 0 }), "Nothing spent", "not reached");
-  assert.is(eventCost({ ...costing, status: "queued" }), "€5.00");
+  for (const status of ["blocked", "held", "rejected", "expired"]) {
+    assert.is(eventCost({ ...costing, status }), "€5.00");
+    assert.ok(isUnspent({ ...costing, status }), status);
+  }
+  assert.not(isUnspent({ ...costing, status: "rejected", attempt_count: 3 }), "the replay of one that failed");
+  const failed = { ...costing, status: "failed", attempt_count: 3 };
+  assert.equal([eventCost(failed), isUnspent(failed)], ["€5.00", false], "it may have been done");
+  assert.not(isUnspent({ ...costing, status: "queued" }));
+  const givenBack = { ...failed, cost_eur: 0 };
+  assert.equal([eventCost(givenBack), isUnspent(givenBack)], ["€0.00", false], "it did not reach its receiver");
 });
 
 test("the second key of a pair is never taken by a page that knows it alone", () => {

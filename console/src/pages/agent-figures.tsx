@@ -6,7 +6,8 @@ import { Breaking, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
-import { eventCost, hasNoCost } from "./cost-text.ts";
+import { hasNoCost } from "./cost-text.ts";
+import { EventCost } from "./event-cost.tsx";
 import {
   AdmittedSum,
   FailedSum,
@@ -122,7 +123,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { name: "State", as: "a", show: (row) => <StateMark value={row.status} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
-  { name: "Cost", as: "num hide nw", show: eventCost },
+  { name: "Cost", as: "num hide nw", show: EventCost },
 ];
 
 /** Its newest requests, and the runs to which they belong. */

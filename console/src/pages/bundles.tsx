@@ -14,6 +14,7 @@ import { useList } from "../shell/use-list.ts";
 import { filtersIn, queryOf } from "./bundle-query.ts";
 import { refusingGate } from "./bundle-verdict.ts";
 import { actionsText, whyInState } from "./bundle-words.ts";
+import { isUnspent } from "./cost-text.ts";
 import type { ExportColumn } from "./export-text.ts";
 import { GATE_FILTER, gateDetail, gateName } from "./gate-words.ts";
 import { Listing } from "./listing.tsx";
@@ -68,7 +69,16 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
   },
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
   { name: "Why", as: "soft why", show: whyOf },
-  { name: "Cost", as: "num hide roomy", show: ({ cost_eur: cost }) => (cost === null ? "No cost" : euro(cost)) },
+  {
+    name: "Cost",
+    as: "num hide roomy",
+    show: ({ status, cost_eur: cost }) => (
+      <>
+        {cost === null ? "No cost" : euro(cost)}
+        {isUnspent({ status, cost_eur: cost, attempt_count: 0 }) ? <span class="sub">not spent</span> : null}
+      </>
+    ),
+  },
 ];
 
 const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [

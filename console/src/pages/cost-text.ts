@@ -2,22 +2,26 @@ import { euro } from "../../design/format.ts";
 
 /** What requests cost, in words. Pure. */
 
-type Costing = {
+export type Costing = {
   readonly status: string;
   readonly cost_eur: number | null;
   readonly attempt_count: number;
   readonly verdict: { readonly gates: readonly { readonly outcome: string; readonly code: string }[] };
 };
 
-/** Ends of what was never sent, unless a replay was held after attempts. Their cost is the estimate, or was given back. */
+/** States of what was never sent, unless it is the replay of what was. Their cost is an estimate, or zero if it was given back. */
 const UNSENT: readonly string[] = ["blocked", "held", "rejected", "expired"];
-/** Ends after which a cost of zero means that nothing has reached the receiver. */
-const WITHOUT_EFFECT: readonly string[] = ["failed", "cancelled", "rejected", "expired"];
 
-/** "No cost" if no policy and no action sets one. What failed after it may have been done is spent, as in the ledger. */
-export const eventCost = ({ status, cost_eur: cost, attempt_count: attempts, verdict: { gates } }: Costing): string => {
-  if (cost === 0 && WITHOUT_EFFECT.includes(status)) return "Nothing spent";
-  if (cost !== null) return `${UNSENT.includes(status) && attempts === 0 ? "Would cost " : ""}${euro(cost)}`;
+/** True if the cost is that of something which was never sent, of which nothing is spent. */
+export const isUnspent = ({ status, cost_eur: cost, attempt_count: attempts }: Omit<Costing, "verdict">): boolean =>
+  cost !== null && cost > 0 && attempts === 0 && UNSENT.includes(status);
+
+/**
+ * "No cost" if no policy and no action sets one. As in the ledger, what failed and may have been done is spent, and what did
+ * not reach its receiver has cost €0.00.
+ */
+export const eventCost = ({ status, cost_eur: cost, verdict: { gates } }: Omit<Costing, "attempt_count">): string => {
+  if (cost !== null) return euro(cost);
   if (gates.some(({ outcome, code }) => outcome === "deny" && code === "cost-unknown")) return "Cost unknown";
   return status === "blocked" ? "–" : "No cost";
 };

@@ -12,7 +12,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { proofOf, useCoverage } from "../shell/use-coverage.ts";
 import { numberOf } from "./bundle-words.ts";
-import { eventCost } from "./cost-text.ts";
+import { eventCost, isUnspent } from "./cost-text.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
 import type { Approval } from "./use-approval.ts";
 import { stoppingGate } from "./why.ts";
@@ -94,7 +94,7 @@ export const Side = ({ event, approval }: { readonly event: Event; readonly appr
             ],
             ["Why", stopped === null ? "" : gateDetail(stopped)],
             ["Approval", approval_id === null ? "" : <DecidedBy id={approval_id} approval={approval} />],
-            ["Cost", eventCost(event)],
+            [isUnspent(event) ? "Would cost" : "Cost", eventCost(event)],
           ]}
         />
       </Section>

@@ -17,8 +17,8 @@ import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { useColumns } from "./columns.tsx";
-import { eventCost } from "./cost-text.ts";
 import { isWaiting } from "./endpoint-text.ts";
+import { EventCost } from "./event-cost.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { COUNTED, COUNTS_QUERY, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
@@ -99,7 +99,7 @@ const columns = (
     show: (row) => <StateMark value={row.payload.erased_at === null ? row.status : "erased"} />,
   },
   { name: "Why", as: "soft why", show: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
-  { name: "Cost", as: "num hide nw", show: eventCost },
+  { name: "Cost", as: "num hide nw", show: EventCost },
   { name: "Attempts", as: "num hide wide", show: (row) => (row.attempt_count === 0 ? "–" : row.attempt_count) },
 ];
 

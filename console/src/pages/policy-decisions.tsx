@@ -5,7 +5,7 @@ import { Breaking, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useList } from "../shell/use-list.ts";
-import { eventCost } from "./cost-text.ts";
+import { EventCost } from "./event-cost.tsx";
 import { eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Version", as: "num hide", show: ({ verdict }) => verdict.policy?.version ?? "–" },
-  { name: "Cost", as: "num hide nw", show: eventCost },
+  { name: "Cost", as: "num hide nw", show: EventCost },
 ];
 
 /** The events on which the policy decided, newest first. */
