@@ -87,6 +87,9 @@ const inBrowser = (binary: string): void => {
     const byHand = steps.find((it: { resolution: unknown }) => it.resolution !== null);
     await page.open(`${program.url}/events/${byHand.event_id}`);
     await page.reads(/undone by hand with its bundle/);
+    await page.open(`${program.url}/events?action=order.create`);
+    await page.reads(/Undone Delivered, then undone with its bundle/);
+    await page.reads(/Undone Delivered, then undone by hand/);
   });
 
   test("the list of bundles is saved as a file", async () => {
@@ -116,6 +119,20 @@ const inBrowser = (binary: string): void => {
     await page.evaluate("document.querySelector('.chip.bad .x').click()");
     await page.shows("month-end-payout");
     assert.is(await page.evaluate("location.search"), "");
+  });
+
+  test("while a step still has to be undone by hand, the list of events says so", async () => {
+    const id = await bundle("half");
+    const state = /Needs manual undo Delivered, and its bundle could not undo it/;
+    await page.open(`${program.url}/events?action=order.create`);
+    await page.reads(state);
+    // By a member's session, as a person has to.
+    await page.evaluate(`void fetch("/v1/bundles/${id}/steps/3/resolve", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ comment: "Called the bank" }),
+    })`);
+    await page.hides("its bundle could not undo it");
   });
 
   test("it fits six widths in two schemes, and axe finds nothing", async () => {

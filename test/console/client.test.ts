@@ -35,7 +35,7 @@ import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { rejectionOf } from "../../console/src/pages/rejection.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
 import { scopeText } from "../../console/src/pages/scope.ts";
-import { whyOf } from "../../console/src/pages/why.ts";
+import { eventState, whyOf } from "../../console/src/pages/why.ts";
 import { addressOfOldLink, HOME, hrefOf, matched, placeOfUrl, safeReturn } from "../../console/src/shell/addresses.ts";
 
 const test = suite("the console's client");
@@ -431,6 +431,18 @@ test("every event but a plain delivery says why it is where it is", () => {
 test("a delivery that took more than one attempt or a person's approval says so", () => {
   assert.is(whyOf({ ...EVENT, attempt_count: 1, approval_id: null }), "");
   assert.is(whyOf({ ...EVENT, attempt_count: 2, approval_id: "apr_a" }), "Approved by a person; attempt 2 succeeded");
+});
+
+test("a step that was delivered says what the rollback of its bundle made of it, in its state as well", () => {
+  const told = (rollback: string | null, status = "delivered") => {
+    const event = { ...EVENT, status, bundle: { rollback } };
+    return [eventState(event), whyOf(event)];
+  };
+  assert.equal(told(null), ["delivered", ""]);
+  assert.equal(told("undone"), ["compensated", "Delivered, then undone with its bundle"]);
+  assert.equal(told("undone_by_hand"), ["compensated", "Delivered, then undone by hand"]);
+  assert.equal(told("left"), ["compensation_failed", "Delivered, and its bundle could not undo it"]);
+  assert.is(told("left", "failed")[0], "failed");
 });
 
 test("a rejection is told with its person and their words, as far as the reader may see them", () => {

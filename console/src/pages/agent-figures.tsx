@@ -20,7 +20,7 @@ import {
   seriesOf,
 } from "./figures.tsx";
 import { rangeStart } from "./ranges.ts";
-import { whyOf } from "./why.ts";
+import { eventState, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
@@ -121,7 +121,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { name: "State", as: "a", show: (row) => <StateMark value={row.status} /> },
+  { name: "State", as: "a", show: (row) => <StateMark value={eventState(row)} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Cost", as: "num hide nw", show: EventCost },
 ];

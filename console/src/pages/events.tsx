@@ -30,7 +30,7 @@ import { filtersOf, timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
 import { useStopped } from "./stopped-endpoints.ts";
-import { eventTitle, whyOf } from "./why.ts";
+import { eventState, eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
@@ -96,7 +96,7 @@ const columns = (
   {
     name: "State",
     as: "a",
-    show: (row) => <StateMark value={row.payload.erased_at === null ? row.status : "erased"} />,
+    show: (row) => <StateMark value={row.payload.erased_at === null ? eventState(row) : "erased"} />,
   },
   { name: "Why", as: "soft why", show: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "Cost", as: "num hide nw", show: EventCost },
@@ -217,7 +217,8 @@ const Events = ({ query }: PageProps) => {
     filter,
     isKept: true,
     isWrong,
-    topic: "events",
+    // The end of a bundle changes what is told of its steps.
+    topic: "events bundles",
     keyOf: (row) => row.id,
     page: async (cursor) => {
       const page = cursor === undefined ? {} : { cursor };

@@ -6,7 +6,7 @@ import { type AnswerOf, call } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { useList } from "../shell/use-list.ts";
 import { EventCost } from "./event-cost.tsx";
-import { eventTitle, whyOf } from "./why.ts";
+import { eventState, eventTitle, whyOf } from "./why.ts";
 
 type Row = AnswerOf<"GET /v1/events">["data"][number];
 
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { name: "State", as: "a", show: ({ status }) => <StateMark value={status} /> },
+  { name: "State", as: "a", show: (row) => <StateMark value={eventState(row)} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Version", as: "num hide", show: ({ verdict }) => verdict.policy?.version ?? "–" },
   { name: "Cost", as: "num hide nw", show: EventCost },

@@ -12,6 +12,7 @@ export type Explained = {
   readonly delivery_id_reused: number;
   readonly approval_id?: string | null;
   readonly attempt_count?: number;
+  readonly bundle?: { readonly rollback: string | null } | null;
   /** Only the event itself has them, a row of a list has not. */
   readonly attempts?: readonly { readonly failure: { readonly detail: string } | null }[];
 };
@@ -38,8 +39,16 @@ const repeats = ({ duplicates, delivery_id_reused: reused }: Explained): readonl
   ...(reused > 0 ? [`${reused} refused with the same id and another body`] : []),
 ];
 
-/** What a delivery took beyond one attempt. */
-const deliveredAfter = ({ approval_id, attempt_count = 1 }: Explained): readonly string[] => [
+/** By what the rollback of its bundle made of a step. */
+const ROLLBACKS: Readonly<Record<string, string>> = {
+  undone: "delivered, then undone with its bundle",
+  undone_by_hand: "delivered, then undone by hand",
+  left: "delivered, and its bundle could not undo it",
+};
+
+/** What became of a delivery later, and what it took beyond one attempt. */
+const deliveredAfter = ({ approval_id, attempt_count = 1, bundle }: Explained): readonly string[] => [
+  ...(bundle?.rollback == null ? [] : [ROLLBACKS[bundle.rollback] ?? bundle.rollback]),
   ...(approval_id == null ? [] : ["approved by a person"]),
   ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
 ];
@@ -48,6 +57,16 @@ const retrying = ({ attempts }: Explained): string => {
   const detail = attempts?.at(-1)?.failure?.detail;
   return `${detail === undefined ? "The last attempt failed" : sentence(detail)}; another attempt follows`;
 };
+
+const ROLLBACK_STATES: Readonly<Record<string, string>> = {
+  undone: "compensated",
+  undone_by_hand: "compensated",
+  left: "compensation_failed",
+};
+
+/** A step that was delivered and has to be undone, or was, is not at a good end. */
+export const eventState = ({ status, bundle }: Pick<Explained, "status" | "bundle">): string =>
+  (status === "delivered" && ROLLBACK_STATES[bundle?.rollback ?? ""]) || status;
 
 type Known = {
   /** Who rejected it, and why. */

@@ -24,7 +24,7 @@ type ListDeps<Row> = {
   readonly filter: string;
   /** True if the address has a value that the filter does not take: nothing is asked for, and nothing is listed. */
   readonly isWrong?: boolean;
-  /** Null: whatever changes, as the audit has a record of everything. */
+  /** One or several, separated by spaces. Null: whatever changes, as the audit has a record of everything. */
   readonly topic: string | null;
   readonly keyOf: (row: Row) => string;
   readonly page: (cursor: string | undefined) => Promise<Answered<Page<Row>>>;
@@ -179,7 +179,7 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
       if (asked.length > 0) void readSome(asked);
     }, REFRESH_MS);
     const stop = onFrame((frame) => {
-      if (topic !== null && frame.topic !== null && frame.topic !== topic) return;
+      if (topic !== null && frame.topic !== null && !topic.includes(frame.topic)) return;
       if (!("id" in frame)) return markAll();
       isDue = true;
       if (latest.current.state.rows.some((row) => keyOf(row) === frame.id)) stale.add(frame.id);

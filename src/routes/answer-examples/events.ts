@@ -178,6 +178,7 @@ export const EVENTS: AnswerExamples["bodies"] = {
       id: "bun_2fdpk2dzbbc7b7vp4ot5as4ucltwatf4",
       index: 0,
       undo: false,
+      rollback: null,
     },
     duplicates: 0,
     delivery_id_reused: 0,

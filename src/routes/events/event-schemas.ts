@@ -6,6 +6,7 @@ import { listOf } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { BY, EVENT_REPLAYS } from "../replays/replay-schemas.ts";
+import { ROLLBACKS, type StepOf } from "./step-rollbacks.ts";
 
 const headers: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
 
@@ -85,7 +86,15 @@ const summary = {
   bundle: {
     ...named(
       "StepOf",
-      object({ id: text, index: integer, undo: { type: "boolean", description: "It takes the step back" } }),
+      object<StepOf>({
+        id: text,
+        index: integer,
+        undo: { type: "boolean", description: "It takes the step back" },
+        rollback: {
+          enum: [...ROLLBACKS, null],
+          description: "What its bundle made of the step later; left: a person still has to undo it",
+        },
+      }),
     ),
     type: ["object", "null"],
     description: "The step of a bundle that it carries or takes back",

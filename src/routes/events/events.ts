@@ -1,5 +1,6 @@
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../../domain/ports/view-store.ts";
+import { bundles } from "../../../projections/bundles.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
 import { gateDenials } from "../../../projections/gate-denials.ts";
@@ -32,6 +33,7 @@ import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { STAGES_MAX, TIMELINE_QUERY, timelinePage } from "./event-timeline.ts";
 import { hiddenOfEvent, seesHidden } from "./hidden-fields.ts";
+import { withRollbacks } from "./step-rollbacks.ts";
 
 export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
@@ -60,7 +62,8 @@ const list =
     const page = await searchEvents(views, principal.account, query, (document, id) =>
       eventSummary(id, typedDocument<EventDocument>(document)),
     );
-    return isPage(page) ? { status: 200, body: page } : page;
+    if (!isPage(page)) return page;
+    return { status: 200, body: { ...page, data: await withRollbacks(views, principal.account, page.data) } };
   };
 
 const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
@@ -139,7 +142,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     query: { ...EVENT_SEARCH_QUERY, counts: countsOfStatuses(EVENT_STATUSES), ...LISTING_QUERY },
     answers: { 200: listOf(EVENT_SUMMARY, { hasCounts: true }) },
-    reads: [VIEW, gateDenials.schema.name, replays.schema.name],
+    reads: [VIEW, bundles.schema.name, gateDenials.schema.name, replays.schema.name],
     handle: list(deps),
   }),
   route({
@@ -149,14 +152,15 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     summary: "One event with its verdict, attempts and timeline",
     tag: "events",
     answers: { 200: EVENT_DETAIL },
-    reads: [VIEW],
+    reads: [VIEW, bundles.schema.name],
     handle: ofOne(deps, async (it, call) => {
       const shown = await exchanged(deps, it, call);
       if ("problem" in shown) return shown;
       const detail = eventDetail(it.id, it.event, shown.headers, shown.attempts);
       const { replays, timeline } = detail;
       const words = await deps.personal.shown({ replays, timeline }, it.event.account);
-      return { status: 200, body: { ...detail, ...words } };
+      const [told] = await withRollbacks(deps.views, it.event.account, [detail]);
+      return { status: 200, body: { ...detail, ...told, ...words } };
     }),
   }),
   route({

@@ -5,6 +5,7 @@ import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
+import { bundles } from "../../../../projections/bundles.ts";
 import { events } from "../../../../projections/events.ts";
 import { gateDenials } from "../../../../projections/gate-denials.ts";
 import { commitmentsIn, personalData } from "../../../../src/erasure/personal-data.ts";
@@ -68,10 +69,10 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
   const kept = memoryEventLog();
   await appendTo(kept, recorded);
   const log = damaged.length === 0 ? kept : damagedLog(kept, new Set(damaged));
-  const views = memoryViewStore([events.schema, gateDenials.schema]);
+  const views = memoryViewStore([events.schema, gateDenials.schema, bundles.schema]);
   const project = async () => {
     const all = await log.readAll(null, 10_000);
-    for (const projection of [events, gateDenials]) {
+    for (const projection of [events, gateDenials, bundles]) {
       const { name } = projection.schema;
       await views.drop(name, await log.identity());
       const documents = new Map(Object.entries(folded(projection, all, 50).all()));
@@ -483,6 +484,41 @@ test("of a bundle's step what comes from a result is hidden, of its undo also wh
   }
 });
 
+test("what the rollback of its bundle made of a step is told of the step's event alone, in lists and by itself", async () => {
+  const bundle = bundleFacts();
+  const events = [0, 1, 2].map((index) => `evt_bun_1_${index}`);
+  const log = history();
+  const send = (id: string, of: { readonly id: string; readonly index: number; readonly undo: boolean }): void => {
+    const verdict = { decision: "allow", policy: null, gates: [] } as const;
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ bundle: of, verdict }));
+  };
+  log.add("bundle-bun_1", bundle.admitted({ steps: [0, 1, 2].map((index) => bundleStep(index)) }));
+  for (const [index, id] of events.entries()) {
+    log.add("bundle-bun_1", bundle.started(index, 1));
+    send(id, { id: "bun_1", index, undo: false });
+    log.add("bundle-bun_1", bundle.ended(index, 2, "succeeded"));
+  }
+  send("evt_bun_1_0_undo", { id: "bun_1", index: 0, undo: true });
+  send("evt_other", { id: "bun_unknown", index: 0, undo: false });
+  const told = async (principal = VIEWER) => {
+    const { get } = await world(log.events);
+    const { data } = (await get("/v1/events", principal, { query: {} })).body;
+    const all = data as readonly { readonly id: string; readonly bundle: { readonly rollback: string | null } }[];
+    for (const { id, bundle: of } of all)
+      assert.equal((await get("/v1/events/{id}", principal, { params: { id } })).body.bundle, of);
+    return Object.fromEntries(all.map(({ id, bundle: of }) => [id, of.rollback]));
+  };
+  const others = { evt_bun_1_0_undo: null, evt_other: null };
+  assert.equal(await told(), { evt_bun_1_0: null, evt_bun_1_1: null, evt_bun_1_2: null, ...others });
+  log.add("bundle-bun_1", bundle.rollback(3));
+  log.add("bundle-bun_1", bundle.undone(0, 4, "compensated"));
+  for (const index of [1, 2]) log.add("bundle-bun_1", bundle.undone(index, 5, "failed"));
+  log.add("bundle-bun_1", bundle.incomplete(6, 1, 2));
+  log.add("bundle-bun_1", bundle.resolved(2, 7));
+  assert.equal(await told(), { evt_bun_1_0: "undone", evt_bun_1_1: "left", evt_bun_1_2: "undone_by_hand", ...others });
+  assert.equal(await told(STRANGER), {});
+});
+
 test("the payload of a bundle's step or undo is erased with all of its bundle, and not before that has ended", async () => {
   const running = await world(bundled());
   const { outcome, detail } = await running.erase();
@@ -823,7 +859,7 @@ test("the timeline says who had an event replayed and why, of a blocked one that
 test("nothing is erased for a blank reason: the record of it would say nothing", async () => {
   const log = memoryEventLog();
   const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
-  const views = memoryViewStore([events.schema, gateDenials.schema]);
+  const views = memoryViewStore([events.schema, gateDenials.schema, bundles.schema]);
   const personal = personalData(log, randomness);
   const app = await testApp(
     eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS, personal }),
