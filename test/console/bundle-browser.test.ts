@@ -92,6 +92,19 @@ const inBrowser = (binary: string): void => {
     await page.reads(/Undone Delivered, then undone by hand/);
   });
 
+  test("the matches of a search are told as far as they were read", async () => {
+    // Each step was undone but the one that failed, and the letter was never sent.
+    const sent = 2 * (STEPS - 2) + 1;
+    await page.open(`${program.url}/events?action=order.create`);
+    await page.shows(`${STEPS - 1} match`);
+    await page.evaluate(
+      "history.pushState(null, '', '/events?q=order.'); dispatchEvent(new PopStateEvent('popstate'))",
+    );
+    await page.shows("More than 50 match");
+    await page.click("Load 50 more");
+    await page.reads(new RegExp(`(?<!More than )${sent} match`));
+  });
+
   test("the list of bundles is saved as a file", async () => {
     await page.open(`${program.url}/bundles?status=rolled_back`);
     await page.shows("month-end-payout");

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
-import { listTotal } from "../../design/format.ts";
+import { count, listTotal } from "../../design/format.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { Empty, LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
@@ -9,12 +9,13 @@ import { type Column, DataTable, FreshBar, Pager } from "../../design/table.tsx"
 import { Breaking, Head, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { withHolders } from "../api/holders.ts";
+import { ROWS_MAX } from "../api/list.ts";
 import { namesOf, useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
-import { useList } from "../shell/use-list.ts";
+import { type ShownList, useList } from "../shell/use-list.ts";
 import { whyNotAdmin } from "./act.tsx";
 import { useColumns } from "./columns.tsx";
 import { isWaiting } from "./endpoint-text.ts";
@@ -204,6 +205,12 @@ const Elsewhere = ({ id, query }: { readonly id: string; readonly query: FilterV
   </p>
 );
 
+/** What a text, a gate or a replay finds is not counted by the service: the rows that were read tell how many there are at least. */
+const leastOf = ({ state: { rows, left }, more }: ShownList<Row>): string => {
+  const read = count(rows.length - left.size);
+  return more === null && rows.length < ROWS_MAX ? read : `More than ${read}`;
+};
+
 /** Finds requests: where is it, and what became of it? */
 const Events = ({ query }: PageProps) => {
   const name = useNames();
@@ -223,7 +230,7 @@ const Events = ({ query }: PageProps) => {
     page: async (cursor) => {
       const page = cursor === undefined ? {} : { cursor };
       const answer = await call("GET /v1/events", { query: { ...queryOf(query), ...page } });
-      if (answer.ok && typeof answer.body.total === "number") setTotal(listTotal(answer.body.total));
+      if (answer.ok) setTotal(typeof answer.body.total === "number" ? listTotal(answer.body.total) : null);
       return answer;
     },
     one: null,
@@ -238,6 +245,7 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
+  const matching = total ?? (isLoaded && problem === null ? leastOf(list) : null);
   const plan = whyNotAdmin() === null && !isWrong ? planOfList(query) : null;
   const { shown, menu } = useColumns(
     "Events",
@@ -265,7 +273,7 @@ const Events = ({ query }: PageProps) => {
         }
         meta={
           <>
-            <span class={total === null || isWrong ? "unseen" : ""}>{total ?? "1,000"} match</span>
+            <span class={matching === null || isWrong ? "unseen" : ""}>{matching ?? "1,000"} match</span>
             <Zone />
             {query.origin === undefined ? (
               <span>
