@@ -90,6 +90,11 @@ const inBrowser = (binary: string): void => {
     await page.shows("Use cost_eur");
     const isDisabled = () => page.evaluate<boolean>("document.querySelector('.acts .first').disabled");
     assert.is(await isDisabled(), true);
+    const told = () => page.evaluate<string>("document.querySelector('[role=status] .err b').innerText");
+    assert.is(await told(), "Rule 1 refuses when", "as its field is called");
+    await press("Text");
+    await until("the text names it by its pointer", async () => (await told()) === "/deny/0/when");
+    await press("Form");
     await page.click("Use cost_eur");
     await page.hides("Use cost_eur");
     assert.equal(await violations(page), []);

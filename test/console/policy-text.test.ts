@@ -4,7 +4,7 @@ import { lineSigns } from "../../console/src/pages/line-difference.ts";
 import { offerAt } from "../../console/src/pages/policy-completion.ts";
 import type { Json } from "../../console/src/pages/policy-definition.ts";
 import { changesBetween } from "../../console/src/pages/policy-difference.ts";
-import { definitionFrom } from "../../console/src/pages/policy-fields.ts";
+import { definitionFrom, nameInForm } from "../../console/src/pages/policy-fields.ts";
 import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
 
 import { VARIABLES } from "../../src/gates/condition-types.ts";
@@ -106,6 +106,25 @@ test("a rule that comes or goes is told as a sentence, and a condition keeps its
   assert.equal([added?.label, added?.kind, added?.after], ["deny › 2", "new", said]);
   const texts = { "deny.0": "yes", "deny.0.name": "a", "deny.0.when": "cost_eur > 1.0 &&\r\ncost_eur < 2.0" };
   assert.equal(definitionFrom(texts, {}).deny, [{ name: "a", when: "cost_eur > 1.0 &&\ncost_eur < 2.0" }]);
+});
+
+test("a wrong value is named as the form names it, and by its pointer where the form has no field for it", () => {
+  const names = {
+    "": "The policy",
+    "/rate_per_minute": "Requests a minute",
+    "/approval/expires_after_s": "Expires after, in seconds",
+    "/cost": "What a request costs",
+    "/deny/0/when": "Rule 1 refuses when",
+    "/deny/2/name": "Name of rule 3",
+    "/deny/2": "Rule 3",
+    "/require_fields/1": "Required, line 2",
+    "/redact": "Hidden from all below admin",
+    "/schema/properties/a": "/schema/properties/a",
+    "/deny/0/constructor": "/deny/0/constructor",
+    "/cost.scale": "/cost.scale",
+    "/toString": "/toString",
+  };
+  for (const [pointer, name] of Object.entries(names)) assert.is(nameInForm(pointer), name, pointer);
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { useNames } from "../api/names.ts";
 import { lineDifference } from "./line-difference.ts";
 import { changesBetween } from "./policy-difference.ts";
 import { type Draft, definitionOf, parsedDraft, textOf } from "./policy-draft.ts";
+import { nameInForm } from "./policy-fields.ts";
 import { PolicyForm } from "./policy-form.tsx";
 import { CodeLines } from "./policy-lines.tsx";
 import type { PolicyProblem } from "./policy-problem.ts";
@@ -13,16 +14,23 @@ import { TextView } from "./policy-text-view.tsx";
 import type { Policy } from "./policy-words.ts";
 import type { Validated } from "./use-validation.ts";
 
-type ProblemsProps = { readonly validated: Validated; readonly onUse: (problem: PolicyProblem) => void };
+type ProblemsProps = {
+  readonly validated: Validated;
+  /** What the reader sees the value at a JSON Pointer as. */
+  readonly nameOf: (pointer: string) => string;
+  readonly onUse: (problem: PolicyProblem) => void;
+};
+
+const nameInText = (pointer: string): string => (pointer === "" ? "The policy" : pointer);
 
 /** What keeps the draft from being published, with what was most likely meant. */
-const Problems = ({ validated: { problems, warnings, unchecked }, onUse }: ProblemsProps) => (
+const Problems = ({ validated: { problems, warnings, unchecked }, nameOf, onUse }: ProblemsProps) => (
   <div role="status" class="stack tight">
     {problems.map((it) => (
       <p class="err" key={`${it.path} ${it.message}`}>
         <Mark name="degraded" role="wait" />
         <span>
-          <b>{it.path === "" ? "The policy" : it.path}</b> {it.message}.{" "}
+          <b>{nameOf(it.path)}</b> {it.message}.{" "}
           {it.proposal === undefined ? null : (
             <button class="link" type="button" onClick={() => onUse(it)}>
               Use {it.proposal}
@@ -140,7 +148,11 @@ export const DraftView = ({ policy, draft, validated, onDraft, onDiscard }: Draf
               onText={setText}
             />
           )}
-          <Problems validated={validated} onUse={(problem) => setText(replaced(draft.text, problem))} />
+          <Problems
+            validated={validated}
+            nameOf={view === "form" ? nameInForm : nameInText}
+            onUse={(problem) => setText(replaced(draft.text, problem))}
+          />
         </div>
       </Section>
       {before === null || changes.length === 0 ? null : (

@@ -1,6 +1,6 @@
 import type { Definition, Json } from "./policy-definition.ts";
 
-/** The form's fields as texts by name, and the definition that they make. Pure. */
+/** The form's fields as texts by name with their labels, and the definition that they make. Pure. */
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -96,4 +96,54 @@ export const fieldText = (definition: Definition, path: string): string => {
     value = typeof members === "object" && members !== null ? members[name] : undefined;
   }
   return Array.isArray(value) ? value.map(textFor).join("\n") : textFor(value);
+};
+
+/** By the fields' names, which are paths in the definition; a group has its title. */
+const LABELS = {
+  name: "Name",
+  budget_eur_day: "Budget, euros a day",
+  rate_per_minute: "Requests a minute",
+  block_on_violation: "Only observe",
+  cost: "What a request costs",
+  "cost.fixed_eur": "Euros",
+  "cost.pointer": "Field of the amount",
+  "cost.scale": "Euros for each unit",
+  "cost.default_eur": "Euros if the field is missing",
+  "cost.numeric_text": "The amount may be a text",
+  deny: "Rules that refuse",
+  approval: "Approval",
+  "approval.when": "Only when",
+  "approval.min_approvals": "Approvals needed",
+  "approval.expires_after_s": "Expires after, in seconds",
+  "approval.exclude_requester": "The person who asked cannot approve",
+  protected: "Protected",
+  require_fields: "Required",
+  redact: "Hidden from all below admin",
+  loop: "Loops",
+  "loop.max_identical": "Identical requests",
+  "loop.window_s": "Within so many seconds",
+  "loop.max_per_run": "Requests of one run",
+  "loop.max_depth": "Depth of agents that call agents",
+} as const;
+
+export type LabelledField = keyof typeof LABELS;
+export const labelOf = (name: LabelledField): string => LABELS[name];
+
+export const ruleLabels = (at: number) => ({ name: `Name of rule ${at + 1}`, when: `Rule ${at + 1} refuses when` });
+
+/** Of fields that have a value on each line. */
+const LINES: readonly string[] = ["require_fields", "redact"] satisfies readonly LabelledField[];
+
+/** What the form calls the value at a JSON Pointer; the pointer itself if the form has no field for it. */
+export const nameInForm = (pointer: string): string => {
+  if (pointer === "") return "The policy";
+  // A member with a dot in its name is none of the form's.
+  if (pointer.includes(".")) return pointer;
+  const name = pointer.slice(1).replaceAll("/", ".");
+  if (Object.hasOwn(LABELS, name)) return labelOf(name as LabelledField);
+  const [, list = "", at = "", member] = /^(\w+)\.(\d+)(?:\.(\w+))?$/.exec(name) ?? [];
+  if (LINES.includes(list) && member === undefined) return `${labelOf(list as LabelledField)}, line ${Number(at) + 1}`;
+  if (list !== "deny") return pointer;
+  if (member === undefined) return `Rule ${Number(at) + 1}`;
+  return member === "name" || member === "when" ? ruleLabels(Number(at))[member] : pointer;
 };

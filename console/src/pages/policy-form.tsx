@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Area, Field, fieldsOf, Select } from "../../design/field.tsx";
 import type { Definition } from "./policy-definition.ts";
 import { parsedDraft, textOf } from "./policy-draft.ts";
-import { definitionFrom, fieldText } from "./policy-fields.ts";
+import { definitionFrom, fieldText, type LabelledField, labelOf, ruleLabels } from "./policy-fields.ts";
 import { type PolicyProblem, problemText } from "./policy-problem.ts";
 
 type Fields = {
@@ -19,14 +19,17 @@ const faultsOf =
     return own === undefined ? null : problemText(own);
   };
 
-type TextProps = { readonly fields: Fields; readonly label: string; readonly name: string };
+type Labelled = { readonly name: LabelledField } | { readonly name: string; readonly label: string };
+type TextProps = { readonly fields: Fields; readonly hint?: string } & Labelled;
 
-const Text = ({ fields, label, name, hint }: TextProps & { readonly hint?: string }) => (
+const labelIn = (field: Labelled): string => ("label" in field ? field.label : labelOf(field.name));
+
+const Text = ({ fields, hint, ...field }: TextProps) => (
   <Field
-    label={label}
-    name={name}
-    value={fieldText(fields.definition, name)}
-    fault={fields.faultOf(name)}
+    label={labelIn(field)}
+    name={field.name}
+    value={fieldText(fields.definition, field.name)}
+    fault={fields.faultOf(field.name)}
     {...(hint === undefined ? {} : { hint })}
   />
 );
@@ -37,14 +40,14 @@ const LINE_CHARACTERS = 30;
 const rowsFor = (text: string): number => Math.ceil((text.length + 1) / LINE_CHARACTERS) + text.split("\n").length;
 
 /** Wraps, because a condition may be longer than a screen is wide. */
-const Condition = ({ fields, label, name, hint }: TextProps & { readonly hint: string }) => {
-  const value = fieldText(fields.definition, name);
+const Condition = ({ fields, hint = "", ...field }: TextProps) => {
+  const value = fieldText(fields.definition, field.name);
   return (
     <Area
-      label={label}
-      name={name}
+      label={labelIn(field)}
+      name={field.name}
       value={value}
-      fault={fields.faultOf(name)}
+      fault={fields.faultOf(field.name)}
       hint={hint}
       rows={rowsFor(value)}
       isCode
@@ -85,16 +88,16 @@ const Cost = ({ fields }: { readonly fields: Fields }) => {
   const kind = costKind(fields.definition);
   return (
     <Group title="Cost">
-      <Select label="What a request costs" name="cost" value={kind} choices={COSTS} />
-      {kind === "fixed" ? <Text fields={fields} label="Euros" name="cost.fixed_eur" /> : null}
+      <Select label={labelOf("cost")} name="cost" value={kind} choices={COSTS} />
+      {kind === "fixed" ? <Text fields={fields} name="cost.fixed_eur" /> : null}
       {kind === "pointer" ? (
         <>
-          <Text fields={fields} label="Field of the amount" name="cost.pointer" hint="Dotted, or a JSON Pointer" />
-          <Text fields={fields} label="Euros for each unit" name="cost.scale" hint="Empty: 1" />
-          <Text fields={fields} label="Euros if the field is missing" name="cost.default_eur" />
+          <Text fields={fields} name="cost.pointer" hint="Dotted, or a JSON Pointer" />
+          <Text fields={fields} name="cost.scale" hint="Empty: 1" />
+          <Text fields={fields} name="cost.default_eur" />
           <Tick
             name="cost.numeric_text"
-            label="The amount may be a text"
+            label={labelOf("cost.numeric_text")}
             isOn={fieldText(fields.definition, "cost.numeric_text") === "true"}
           />
         </>
@@ -110,12 +113,12 @@ const Rules = ({ fields, onSet }: { readonly fields: Fields; readonly onSet: (de
   const rules = Array.isArray(definition.deny) ? definition.deny : [];
   const set = (deny: typeof rules): void => onSet({ ...definition, deny: deny.length === 0 ? undefined : deny });
   return (
-    <Group title="Rules that refuse">
+    <Group title={labelOf("deny")}>
       {rules.map((_, at) => (
         <div class="stack tight" key={`${at} of ${rules.length}`}>
           <input type="hidden" name={`deny.${at}`} value="yes" />
-          <Text fields={fields} label={`Name of rule ${at + 1}`} name={`deny.${at}.name`} />
-          <Condition fields={fields} label={`Rule ${at + 1} refuses when`} name={`deny.${at}.when`} hint={SEES} />
+          <Text fields={fields} label={ruleLabels(at).name} name={`deny.${at}.name`} />
+          <Condition fields={fields} label={ruleLabels(at).when} name={`deny.${at}.when`} hint={SEES} />
           <div class="row">
             <button class="btn" type="button" onClick={() => set(rules.filter((__, nth) => nth !== at))}>
               Remove rule {at + 1}
@@ -139,16 +142,16 @@ const Approval = ({ fields }: { readonly fields: Fields }) => {
   const isOn = definition.approval !== undefined;
   const revealed = fieldText(definition, "approval.reveal").split("\n");
   return (
-    <Group title="Approval">
+    <Group title={labelOf("approval")}>
       <Tick name="approval" label="People approve before it is sent" isOn={isOn} />
       {isOn ? (
         <>
-          <Condition fields={fields} label="Only when" name="approval.when" hint={`Empty: every request. ${SEES}`} />
-          <Text fields={fields} label="Approvals needed" name="approval.min_approvals" hint="Empty: 1" />
-          <Text fields={fields} label="Expires after, in seconds" name="approval.expires_after_s" />
+          <Condition fields={fields} name="approval.when" hint={`Empty: every request. ${SEES}`} />
+          <Text fields={fields} name="approval.min_approvals" hint="Empty: 1" />
+          <Text fields={fields} name="approval.expires_after_s" />
           <Tick
             name="approval.exclude_requester"
-            label="The person who asked cannot approve"
+            label={labelOf("approval.exclude_requester")}
             isOn={fieldText(definition, "approval.exclude_requester") === "true"}
           />
           {ROLES.map((role) => (
@@ -161,7 +164,7 @@ const Approval = ({ fields }: { readonly fields: Fields }) => {
           ))}
           <Tick
             name="protected"
-            label="Protected: what weakens this policy waits for its own approvals"
+            label={`${labelOf("protected")}: what weakens this policy waits for its own approvals`}
             isOn={definition.protected === true}
           />
         </>
@@ -206,12 +209,12 @@ export const PolicyForm = ({ text, problems, onText, onOpenText }: FormProps) =>
       onSubmit={(event) => event.preventDefault()}
     >
       <Group title="Name and limits">
-        <Text fields={fields} label="Name" name="name" />
-        <Text fields={fields} label="Budget, euros a day" name="budget_eur_day" hint="Empty: no limit" />
-        <Text fields={fields} label="Requests a minute" name="rate_per_minute" hint="Empty: no limit" />
+        <Text fields={fields} name="name" />
+        <Text fields={fields} name="budget_eur_day" hint="Empty: no limit" />
+        <Text fields={fields} name="rate_per_minute" hint="Empty: no limit" />
         <Tick
           name="observes"
-          label="Only observe: record violations, refuse nothing"
+          label={`${labelOf("block_on_violation")}: record violations, refuse nothing`}
           isOn={definition.block_on_violation === false}
         />
       </Group>
@@ -220,28 +223,23 @@ export const PolicyForm = ({ text, problems, onText, onOpenText }: FormProps) =>
       <Approval fields={fields} />
       <Group title="Fields of the payload">
         <Area
-          label="Required, one on each line"
+          label={`${labelOf("require_fields")}, one on each line`}
           name="require_fields"
           value={fieldText(definition, "require_fields")}
           fault={fields.faultOf("require_fields")}
         />
         <Area
-          label="Hidden from all below admin, one on each line"
+          label={`${labelOf("redact")}, one on each line`}
           name="redact"
           value={fieldText(definition, "redact")}
           fault={fields.faultOf("redact")}
         />
       </Group>
-      <Group title="Loops">
-        <Text
-          fields={fields}
-          label="Identical requests"
-          name="loop.max_identical"
-          hint="Together with the time below"
-        />
-        <Text fields={fields} label="Within so many seconds" name="loop.window_s" />
-        <Text fields={fields} label="Requests of one run" name="loop.max_per_run" />
-        <Text fields={fields} label="Depth of agents that call agents" name="loop.max_depth" />
+      <Group title={labelOf("loop")}>
+        <Text fields={fields} name="loop.max_identical" hint="Together with the time below" />
+        <Text fields={fields} name="loop.window_s" />
+        <Text fields={fields} name="loop.max_per_run" />
+        <Text fields={fields} name="loop.max_depth" />
       </Group>
       {definition.schema === undefined ? null : <p class="soft">The schema of the payload is edited as text.</p>}
     </form>

@@ -8,6 +8,7 @@ import type { Problem } from "../api/calls.ts";
 import type { Definition } from "./policy-definition.ts";
 import { type Change, changesBetween } from "./policy-difference.ts";
 import { definitionOf } from "./policy-draft.ts";
+import { nameInForm } from "./policy-fields.ts";
 import type { Policy } from "./policy-words.ts";
 
 type Body = NonNullable<NonNullable<Parameters<typeof call<"PUT /v1/policies/{id}">>[1]>["body"]>;
@@ -83,7 +84,8 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
       };
       return onDone(done);
     }
-    setFault(done.errors?.[0] === undefined ? done.detail : `${done.detail} ${done.errors[0].message}`);
+    const wrong = done.errors?.[0];
+    setFault(wrong === undefined ? done.detail : `${done.detail} ${nameInForm(wrong.path)} ${wrong.message}.`);
     if (done.code === "conflict") onConflict();
   };
   return (
