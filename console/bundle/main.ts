@@ -72,7 +72,7 @@ const SHARED = /node_modules[\\/]@?preact|console[\\/](design[\\/]|src[\\/](?!pa
  * than to read some kilobytes. No other first visit needs them.
  */
 const STAGES =
-  /pages[\\/](ask-why|bundle-verdict|bundle-words|event-replay|event-selection|refusal|stopped-endpoints|use-approval)\.tsx?$|shell[\\/]use-coverage\.ts$|design[\\/]waterfall[a-z-]*\.tsx?$/;
+  /pages[\\/](ask-why|bundle-verdict|bundle-words|event-replay|event-selection|gate-filter|refusal|stopped-endpoints|use-approval)\.tsx?$|shell[\\/]use-coverage\.ts$|design[\\/]waterfall[a-z-]*\.tsx?$/;
 
 /** The three pages of policies use it, and no other. */
 const USED_BY = /pages[\\/](used-by|policy-uses)\.tsx?$/;

@@ -184,6 +184,35 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/settings/members`);
   });
 
+  test("a refusal by the plan leads to where its limits and the larger plans stand", async () => {
+    const forms = [
+      {
+        ...{ path: "/settings/members", fields: { email: "cy@shop.example" } },
+        ...{ button: "Make the invitation", code: "limit-reached" },
+      },
+      {
+        ...{ path: "/endpoints/new", fields: { name: "one more", url: "https://shop.example/" } },
+        ...{ button: "Make the endpoint", code: "plan-limit" },
+      },
+    ];
+    for (const { path, fields, button, code } of forms) {
+      await visit(path, button);
+      // No plan of a program that is not paid for is as small as a test.
+      await page.evaluate(`(() => {
+        const ask = globalThis.fetch.bind(globalThis);
+        const refused = { status: 403, code: "${code}", title: "", detail: "The plan includes no more." };
+        globalThis.fetch = (address, init) =>
+          init?.method === "POST" ? Promise.resolve(Response.json(refused, { status: 403 })) : ask(address, init);
+      })()`);
+      for (const [name, value] of Object.entries(fields)) await write(page, name, value);
+      await page.click(button, "form");
+      await page.shows("The plan includes no more.");
+      await page.click("Open usage", "form");
+      await page.shows("Used of the plan");
+    }
+    await page.open(`${program.url}/settings/members`);
+  });
+
   test("an invitation is revoked, and its link leads nowhere", async () => {
     await visit("/settings/members", WHO.email);
     await write(page, "email", "cy@shop.example");

@@ -25,7 +25,7 @@ import { COUNTED, COUNTS_QUERY, FILTER_NAMES, queryOf } from "./event-query.ts";
 import { Selection } from "./event-selection.tsx";
 import { Export } from "./export.tsx";
 import type { ExportColumn } from "./export-text.ts";
-import { GATE_FILTER } from "./gate-words.ts";
+import { GATE_FILTER } from "./gate-filter.ts";
 import { WrongFilter } from "./listing.tsx";
 import { filtersOf, timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";

@@ -4,6 +4,7 @@ import { fieldsOf } from "../../design/field.tsx";
 import { toast } from "../../design/toast.tsx";
 import type { Answered, Problem } from "../api/calls.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { PlanLimit } from "./plan-limit.tsx";
 
 /** What is to be written instead in the field of this name; null if it was not refused. */
 export type FaultOf = (name: string) => string | null;
@@ -55,6 +56,7 @@ export const SendForm = <T,>({ label, button, send, onDone, done = null, childre
         <button class="btn first" type="submit" disabled={isBusy || why !== null}>
           {button}
         </button>
+        <PlanLimit problem={problem} />
         {why === null ? null : <span class="soft">{why}</span>}
       </div>
     </form>

@@ -1,5 +1,4 @@
 import { coversAction } from "../../../domain/evidence/action-pattern.ts";
-import type { Filter } from "../../design/filter-values.ts";
 import { countdown, counted, duration, euro } from "../../design/format.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { joined, type Message, message, type Part } from "./message.ts";
@@ -22,17 +21,6 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 const NAMES: Readonly<Record<string, string>> = { require_fields: "Required fields" };
 
 export const gateName = (gate: string): string => NAMES[gate] ?? sentence(gate.replaceAll(/[_-]/g, " "));
-
-/** What may refuse or hold a request. */
-const GATES = [
-  ...["scope", "schema", "require_fields", "cost", "content", "rate"],
-  ...["loop", "budget", "quota", "bytes", "approval", "bundle"],
-];
-
-export const GATE_FILTER: Filter = {
-  ...{ name: "gate", label: "Gate", expects: "Choose a gate from the list." },
-  choices: GATES.map((value) => ({ value, word: gateName(value) })),
-};
 
 /** The API's texts of the gates that count. */
 const BUDGET = /^([\d.]+) of ([\d.]+) EUR used today, this one costs ([\d.]+) EUR$/;

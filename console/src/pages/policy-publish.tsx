@@ -5,6 +5,7 @@ import { Layer } from "../../design/layer.tsx";
 import { toast } from "../../design/toast.tsx";
 import { call } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
+import { PlanLimit } from "./plan-limit.tsx";
 import type { Definition } from "./policy-definition.ts";
 import { type Change, changesBetween } from "./policy-difference.ts";
 import { definitionOf } from "./policy-draft.ts";
@@ -67,6 +68,7 @@ type PublishProps = {
 /** Asks for the reason, shows what changes, and publishes. */
 export const PublishLayer = ({ policy, definition, base, reason = "", onDone, onConflict, onClose }: PublishProps) => {
   const [fault, setFault] = useState<string | null>(null);
+  const [refused, setRefused] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const verb = publishVerb(policy);
   const act = policy === null ? `${verb} the policy` : `${verb} version ${policy.version + 1}`;
@@ -84,6 +86,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
       };
       return onDone(done);
     }
+    setRefused(done);
     const wrong = done.errors?.[0];
     setFault(wrong === undefined ? done.detail : `${done.detail} ${nameInForm(wrong.path)} ${wrong.message}.`);
     if (done.code === "conflict") onConflict();
@@ -122,6 +125,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
           <button class="btn first" type="submit" disabled={isBusy}>
             {act}
           </button>
+          <PlanLimit problem={refused} />
         </div>
       </form>
     </Layer>

@@ -39,12 +39,13 @@ const useScope = (agentId: string | null): readonly string[] | null => {
   return shown.body?.scope.actions ?? null;
 };
 
-/** Where the rule stands that refused: an agent has its scope, an action its form, a policy all others. */
+/** Where the rule stands that refused: an agent has its scope, an action its form, the plan its limits, a policy all others. */
 const ruleOf = (gate: Gate, { policy, agentId, what }: Pick<RefusalProps, "policy" | "agentId" | "what">) => {
   if (gate.gate === "scope") return agentId === null ? null : { label: "Open the agent", href: `/agents/${agentId}` };
   if (gate.gate === "schema")
     return what === null ? null : { label: "Open the action", href: `/agents/actions/${encodeURIComponent(what)}` };
-  if (gate.gate === "quota") return { label: "Open usage", href: "/usage" };
+  if (["quota", "bytes"].includes(gate.gate) || gate.code === "limit-reached")
+    return { label: "Open usage", href: "/usage" };
   return policy === null ? null : { label: "Open the policy", href: `/policies/${policy.id}` };
 };
 

@@ -7,9 +7,11 @@ import type { Column } from "../../design/table.tsx";
 import { Breaking, Note, Section, Time } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
+import type { Problem } from "../api/calls.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { Act } from "./act.tsx";
 import { AskErasure, EraseRemoved } from "./member-erase.tsx";
+import { PlanLimit } from "./plan-limit.tsx";
 import { RowsTable, SettingsFrame } from "./settings-frame.tsx";
 import { ROLES, roleWord } from "./settings-text.ts";
 import { WithRight } from "./with-right.tsx";
@@ -28,7 +30,7 @@ const roleIn = (text: string | undefined): Member["role"] =>
   ROLES.find(({ value }) => value === text)?.value ?? "viewer";
 
 const Invite = ({ onMade }: { readonly onMade: (link: Link) => void }) => {
-  const [fault, setFault] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
     if (isBusy) return;
@@ -36,7 +38,7 @@ const Invite = ({ onMade }: { readonly onMade: (link: Link) => void }) => {
     setBusy(true);
     const answer = await call("POST /v1/members/invitations", { body: { email, role: roleIn(role) } });
     setBusy(false);
-    setFault(answer.ok ? null : answer.problem.detail);
+    setProblem(answer.ok ? null : answer.problem);
     if (!answer.ok) return;
     form.reset();
     onMade({ kind: "invitation", email, url: answer.body.invitation_url, until: answer.body.expires_at });
@@ -51,11 +53,20 @@ const Invite = ({ onMade }: { readonly onMade: (link: Link) => void }) => {
           void send(event.currentTarget);
         }}
       >
-        <Field label="E-mail" name="email" type="email" autocomplete="off" maxLength={254} required fault={fault} />
+        <Field
+          label="E-mail"
+          name="email"
+          type="email"
+          autocomplete="off"
+          maxLength={254}
+          required
+          fault={problem?.detail ?? null}
+        />
         <Select label="Role" name="role" value="viewer" choices={ROLES} />
         <button class="btn first" type="submit" disabled={isBusy}>
           Make the invitation
         </button>
+        <PlanLimit problem={problem} />
       </form>
     </Section>
   );
