@@ -27,6 +27,9 @@ export type Checked = {
   readonly remarks: readonly string[];
 };
 
+/** What the auditor gave cannot be used, so that nothing was checked: `why` is a sentence. */
+export type WrongInput = { readonly wrong: "keys" | "checkpoint"; readonly why: string };
+
 /** The record that is asked for. */
 export type Asked = { readonly index: number; readonly account: string };
 
@@ -91,12 +94,17 @@ const asAsked = (asked: Asked, report: Report): Report => {
   return other === null ? report : concluded({ ...report, fault: fault(other) });
 };
 
-/** Fetches one record with its proof, and checks both here. Fails if what the auditor gave is no key or checkpoint. */
-export const checkRecord = async (service: Service, asked: Asked, outside: Outside): Promise<Checked> => {
-  const { keys, witnesses, kept } = outside;
+/** Fetches one record with its proof, and checks both here. */
+export const checkRecord = async (
+  service: Service,
+  asked: Asked,
+  { keys, witnesses, kept }: Outside,
+): Promise<Checked | WrongInput> => {
+  const wrongKeys = wrongOptions({ keys, witnesses, previous: [] });
+  if (wrongKeys !== null) return { wrong: "keys", why: wrongKeys };
   const given = { keys, witnesses, previous: kept === "" ? [] : [kept] };
-  const wrong = wrongOptions(given);
-  if (wrong !== null) throw new Error(wrong);
+  const wrongCheckpoint = wrongOptions(given);
+  if (wrongCheckpoint !== null) return { wrong: "checkpoint", why: wrongCheckpoint };
   const text = await service.exported(asked.index);
   const consistency = kept === "" ? null : await consistencyOf(service, text, kept);
   const bytes = new TextEncoder().encode(text);

@@ -13,7 +13,7 @@ import { JsonTree } from "../../design/tree.tsx";
 import { call, callText, me } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { pageOfId } from "../shell/thing-pages.ts";
-import type { Checked, Outside, Service } from "./proof-check.ts";
+import type { Checked, Outside, Service, WrongInput } from "./proof-check.ts";
 import { fieldIn } from "./record-parts.ts";
 
 /** What the auditor has given stays while the tab is open, and is never stored. */
@@ -178,8 +178,13 @@ const About = ({ leaf }: { readonly leaf: string }) => {
   );
 };
 
-type State = { readonly checked: Checked | null; readonly failed: string | null };
-const NOTHING: State = { checked: null, failed: null };
+type State = {
+  readonly checked: Checked | null;
+  /** Why nothing was checked, a sentence. */
+  readonly failed: string | null;
+  readonly wrong: WrongInput["wrong"] | null;
+};
+const NOTHING: State = { checked: null, failed: null, wrong: null };
 
 type PanelProps = {
   readonly index: number;
@@ -202,10 +207,8 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
     if (account === null) return undefined;
     import("./proof-check.ts")
       .then(({ checkRecord }) => checkRecord(service, { index, account }, outside.value))
-      .then((checked) => show({ checked, failed: null }))
-      .catch((error: unknown) =>
-        show({ checked: null, failed: error instanceof Error ? error.message : String(error) }),
-      );
+      .then((it) => show("wrong" in it ? { ...NOTHING, failed: it.why, wrong: it.wrong } : { ...NOTHING, checked: it }))
+      .catch((error: unknown) => show({ ...NOTHING, failed: error instanceof Error ? error.message : String(error) }));
     return () => {
       isGone = true;
     };
@@ -217,7 +220,7 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
     return () => cancelAnimationFrame(frame);
   }, [index, asked]);
   useKeys({ v: () => setAsked((it) => it + 1) });
-  const { checked, failed } = state;
+  const { checked, failed, wrong } = state;
   const words = checked === null ? null : VERDICTS[checked.report.verdict];
   return (
     <aside class="proof" aria-label={`Proof of record ${index}`}>
@@ -235,7 +238,7 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
         <Note mark="unknown" role="wait" isAlert>
           <p>
             <b>Not checked.</b> {failed}{" "}
-            {/verifier key/i.test(failed)
+            {wrong === "keys"
               ? "A key has three parts with a plus between them: a name, eight hex digits, and the key itself."
               : null}
           </p>
