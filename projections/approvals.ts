@@ -115,13 +115,14 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
 
 export const approvals = perDocument<ApprovalDocument>(
   {
-    name: "approvals.v1",
+    name: "approvals.v2",
     fields: { account: "text", status: "text", requested_at: "text", expires_at: "text" },
     indexes: [
       ["account", "requested_at"],
       // For the timer that expires approvals of all accounts.
       ["status", "expires_at"],
       ["account", "status", "requested_at"],
+      ["account", "status", "expires_at"],
     ],
   },
   idOf,

@@ -67,7 +67,7 @@ const CHANGE = closed<ShownChange>("The target of a change, before and after it.
 });
 
 export const approvalsView: PublishedView = {
-  view: "approvals.v1",
+  view: "approvals.v2",
   description: "Approvals: the request, people's votes and the outcome.",
   id: "The approval's id, apr_….",
   documents: [

@@ -308,6 +308,26 @@ const inBrowser = (binary: string): void => {
     );
   });
 
+  test("the list begins with what expires first, and a new request takes its place", async () => {
+    const later = await ask(70);
+    await page.open(`${program.url}/approvals`);
+    await page.shows("Refund €70.00");
+    const order = () =>
+      page.evaluate<readonly string[]>(
+        "[...document.querySelectorAll('.queue a[data-key]')].map((it) => it.dataset.key)",
+      );
+    assert.is((await order()).at(-1), later, "of one policy the newest expires last");
+    const soonPolicy = { name: "soon", approval: { expires_after_s: 600 } };
+    const { id: policy_id } = await client.make("/v1/policies", soonPolicy);
+    const hasty = await registerAgent(program.url, client, { name: "hasty", policy_id });
+    const payload = { amount: 60, customer: { name: "Hana" } };
+    const { body } = await hasty.execute("soon", { action: "refund.create", payload, wait_ms: 0 });
+    await page.shows("Show 1 new request");
+    await page.write(".");
+    await until("it is the first", async () => (await order())[0] === body.approval_id);
+    assert.is((await order()).at(-1), later);
+  });
+
   test("the card fits six widths, in two schemes, and axe finds nothing", async () => {
     const id = await ask(80, { statement: STATEMENT });
     for (const width of WIDTHS)

@@ -16,9 +16,13 @@ export const wantedIn = (query: FilterValues): Wanted => {
 /** The filters in the address. Only the history has some: the other lists are short. */
 export const filtersIn = (query: FilterValues) => filtersOf(FILTER_NAMES, query);
 
+/** What waits and expires first is to be decided first. */
+export const isByExpiry = (wanted: Wanted): boolean => wanted === "me" || wanted === "all";
+const orderOf = (wanted: Wanted) => (isByExpiry(wanted) ? "expiry" : undefined);
+
 /** What the API is asked for. */
 export const queueQuery = (query: FilterValues) => {
   const wanted = wantedIn(query);
-  if (wanted !== "any") return { for: wanted, titles: "true" } as const;
+  if (wanted !== "any") return { for: wanted, order: orderOf(wanted), titles: "true" } as const;
   return { ...momentsOf(filtersIn(query)), total: "true", titles: "true" } as const;
 };

@@ -19,7 +19,7 @@ import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useList } from "../shell/use-list.ts";
 import { AddressCheck } from "./address-check.tsx";
-import { filtersIn, queueQuery, type Wanted, wantedIn } from "./approval-query.ts";
+import { filtersIn, isByExpiry, queueQuery, type Wanted, wantedIn } from "./approval-query.ts";
 import { DecisionCard } from "./decision-card.tsx";
 import { titleOf } from "./decision-parts.tsx";
 import { Export } from "./export.tsx";
@@ -186,24 +186,6 @@ const Nothing = ({ wanted }: { readonly wanted: Wanted }) =>
     />
   );
 
-type SoonestProps = {
-  readonly rows: readonly Row[];
-  readonly wanted: Wanted;
-  readonly hrefTo: (id: string) => string;
-};
-
-/** Of several that wait, the one that expires first: the list begins with the newest. */
-const Soonest = ({ rows, wanted, hrefTo }: SoonestProps) => {
-  const waiting = wanted === "me" || wanted === "all" ? rows.filter(({ status }) => status === "pending") : [];
-  if (waiting.length < 2) return null;
-  const { id, expires_at: at } = waiting.reduce((first, it) => (it.expires_at < first.expires_at ? it : first));
-  return (
-    <span>
-      <a href={hrefTo(id)}>The first expires</a> in {countdown(Math.max(0, Date.parse(at) - now.value))}
-    </span>
-  );
-};
-
 /** The keys that this member has use for. */
 const Keys = () => (
   <span class="keys desk">
@@ -216,6 +198,9 @@ const Keys = () => (
     ) : null}
   </span>
 );
+
+const byExpiry = (rows: readonly Row[]): readonly Row[] =>
+  [...rows].sort((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at));
 
 /** The rows of one of the lists, how many of the history match, and its pages for a file. */
 const useQueue = ({ wanted, set, hrefWith, isWrong }: ReturnType<typeof askedIn>) => {
@@ -238,7 +223,9 @@ const useQueue = ({ wanted, set, hrefWith, isWrong }: ReturnType<typeof askedIn>
     some: (ids) => call("GET /v1/approvals", { query: { ids: ids.join(","), titles: "true", limit: ids.length } }),
     matches: (row) => belongs(row, wanted, set),
   });
-  return { list, page, total };
+  // New rows come to the top of a list, but among those that wait each has its place: its expiry never changes.
+  const rows = useMemo(() => (isByExpiry(wanted) ? byExpiry(list.state.rows) : list.state.rows), [list.state, wanted]);
+  return { list, rows, page, total };
 };
 
 /** The list beside the card, or before it on a narrow window: lets a person decide well and quickly. */
@@ -246,14 +233,13 @@ const Approvals = ({ params, query }: PageProps) => {
   const asked = askedIn(query);
   const { wanted, filters, set, hrefWith, isWrong } = asked;
   const open = params.id;
-  const { list, page, total } = useQueue(asked);
+  const { list, rows, page, total } = useQueue(asked);
   const counts = useCounts();
   const [isExporting, setExporting] = useState(false);
   const { state, isLoaded, isLoading, problem, since } = list;
   /** The card beside the list stays when its request is decided, so that the outcome is told there. */
   const [kept, setKept] = useState<{ readonly list: string; readonly id: string } | null>(null);
   const keptId = kept?.list === hrefWith({}) ? kept.id : undefined;
-  const { rows } = state;
   const count = rows.filter((row) => belongs(row, wanted, set)).length;
   const shown = open ?? keptId ?? rows[0]?.id;
   useEffect(() => {
@@ -282,8 +268,7 @@ const Approvals = ({ params, query }: PageProps) => {
   const isNews = next === undefined && state.waiting.some(isOther);
   const [isGoingOn, setGoingOn] = useState(false);
   // A member who decides many does not have to ask for the next page of the list.
-  const isShort =
-    (wanted === "me" || wanted === "all") && others.length < OTHERS_MIN && list.more !== null && !isLoading;
+  const isShort = isByExpiry(wanted) && others.length < OTHERS_MIN && list.more !== null && !isLoading;
   useEffect(() => {
     if (isShort) list.more?.();
   }, [isShort]);
@@ -310,7 +295,6 @@ const Approvals = ({ params, query }: PageProps) => {
             <span class={isLoaded ? "" : "unseen"}>
               {countText(wanted, { count, total, waits: counts[wanted] ?? String(count) })}
             </span>
-            <Soonest rows={rows} wanted={wanted} hrefTo={hrefTo} />
             <Zone />
           </>
         }

@@ -3,12 +3,21 @@ import { defined } from "../../../domain/defined.ts";
 import type { Condition, FoundDocument, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, type ApprovalStatus, approvals } from "../../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
-import { countsOf, countsOfStatuses, isPage, LISTING_QUERY, pageOf } from "../../http/listing.ts";
+import {
+  countsOf,
+  countsOfStatuses,
+  invalid,
+  isPage,
+  LISTING_QUERY,
+  type Listing,
+  pageOf,
+} from "../../http/listing.ts";
 import { type Handler, hasRole, type JsonSchema, type Principal } from "../../http/route.ts";
 import { severalOf, valuesOf } from "../../http/several-values.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
 import { idsOf, withIds } from "../../http/with-ids.ts";
 import { withStatuses } from "../../http/with-statuses.ts";
+import type { Problem } from "../../streams/problems.ts";
 import { typedDocument } from "../../views/typed-documents.ts";
 import type { DetailDeps } from "./approval-detail.ts";
 import { titlesOfApprovals } from "./approval-list-titles.ts";
@@ -27,6 +36,11 @@ export const LIST_QUERY = {
     enum: ["me", "all", "decided"],
     description: "me: those that your approval would help now; all: all that wait; decided: those on which you voted",
   },
+  order: {
+    enum: ["newest", "expiry"],
+    default: "newest",
+    description: "expiry: what expires first comes first; only of what waits, with `for=me` or `for=all`",
+  },
   ...ASKED_QUERY,
   titles: {
     enum: ["true"],
@@ -36,6 +50,7 @@ export const LIST_QUERY = {
 } as const satisfies Record<string, JsonSchema>;
 
 type For = (typeof LIST_QUERY)["for"]["enum"][number];
+type Queried = { readonly [name in "order" | "for" | "status" | "ids"]?: string | undefined };
 
 const CHUNK = 200;
 /** The list ends after so many approvals that were looked at for one page. */
@@ -86,6 +101,15 @@ export const waitingFor = (
     limit: WAITING_MAX,
   });
 
+/** The store has an index by expiry for each status, and only a pending approval still expires. */
+const sortOf = ({ order, for: which, status, ids }: Queried): Listing["sort"] | Problem => {
+  if (order !== "expiry") return { field: "requested_at", order: "desc" };
+  const isWaiting = (which === "me" || which === "all") && status === undefined && ids === undefined;
+  return isWaiting
+    ? { field: "expires_at", order: "asc" }
+    : invalid("order", "can be expiry only with for=me or for=all, without status and ids");
+};
+
 export type ListDeps = DetailDeps & { readonly views: Pick<ViewStore, "page" | "count" | "getMany"> };
 
 export const list =
@@ -96,6 +120,8 @@ export const list =
     const { for: which } = query;
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
+    const sort = sortOf(query);
+    if ("problem" in sort) return sort;
     const named = valuesOf(query.status);
     const asked = query.ids === undefined ? deps.views : withIds(deps.views, valuesOf(query.ids));
     const views = withStatuses(
@@ -107,7 +133,6 @@ export const list =
       ...(range.from === null ? [] : [{ field: "requested_at", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "requested_at", is: "<", value: range.to } as const]),
     ];
-    const sort = { field: "requested_at", order: "desc" } as const;
     const listing = { view: approvals.schema.name, where, sort };
     const chosen =
       which === undefined ? views : filtered(views, (document) => concerns(which, document, principal, at));

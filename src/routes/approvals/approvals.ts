@@ -244,7 +244,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/approvals",
     who: READERS,
-    summary: "List the approvals, newest first",
+    summary: "List the approvals, newest first, or what waits by its expiry",
     tag: "approvals",
     query: LIST_QUERY,
     answers: { 200: listOf(APPROVAL, { hasCounts: true }) },

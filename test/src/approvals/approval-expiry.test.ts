@@ -63,7 +63,7 @@ for (const [what, isDroppedBefore] of [
 ] as const) {
   test(`${what} keeps no approval from expiring in time`, async () => {
     const { log, views, clock, timer, expired } = await asked(450);
-    const drop = async () => views.drop("approvals.v1", await log.identity());
+    const drop = async () => views.drop("approvals.v2", await log.identity());
     if (isDroppedBefore) await drop();
     const it = timer();
     it.start();
@@ -78,7 +78,7 @@ for (const [what, isDroppedBefore] of [
 
 test("an approval that the reactor reports is remembered until it is decided", async () => {
   const { log, views, timer, clock, expired } = await asked(2);
-  await views.drop("approvals.v1", await log.identity());
+  await views.drop("approvals.v2", await log.identity());
   const it = timer();
   const pass = async (event: RecordedEvent): Promise<void> => {
     for (const { on, run } of it.reactions) if (on === event.type) await run(event);
@@ -99,7 +99,7 @@ test("a view that is dropped while it is read is read again, with the log", asyn
   const it = timer({
     async page(view, query) {
       const found = await views.page(view, query);
-      if (!isDropped && found.length > 0) await views.drop("approvals.v1", await log.identity());
+      if (!isDropped && found.length > 0) await views.drop("approvals.v2", await log.identity());
       isDropped ||= found.length > 0;
       return found;
     },

@@ -131,7 +131,7 @@ test("a rejected request says why and is never executed", async () => {
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
   assert.is((await world.views.get("events.v3", eventId))?.status, "rejected");
-  assert.is((await world.views.get("approvals.v1", approvalId))?.status, "rejected");
+  assert.is((await world.views.get("approvals.v2", approvalId))?.status, "rejected");
   assert.equal(world.offered, []);
 });
 
@@ -160,7 +160,7 @@ test("after its time nothing is approved, before the timer or after it, and it i
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
   assert.is((await world.views.get("events.v3", eventId))?.status, "expired");
-  assert.is((await world.views.get("approvals.v1", approvalId))?.status, "expired");
+  assert.is((await world.views.get("approvals.v2", approvalId))?.status, "expired");
   assert.is(await world.expiry.expireDue(), 0);
 });
 
@@ -208,7 +208,7 @@ test("a request that is cancelled before its decision asks nobody, and one cance
   await world.project();
   for (const { approvalId } of [pending, granted]) {
     assert.is((await world.get(approvalId)).body.status, "cancelled");
-    assert.is((await world.views.get("approvals.v1", approvalId))?.status, "cancelled");
+    assert.is((await world.views.get("approvals.v2", approvalId))?.status, "cancelled");
   }
 });
 

@@ -239,6 +239,33 @@ test("the list is filtered by how they stand, newest first, page by page", async
   await close();
 });
 
+test("what waits is listed by its expiry, page by page, and no other list has that order", async () => {
+  const { call, asked, clock, project, react, close } = await started();
+  const all = [];
+  for (const [index, expires_after_s] of [3_600, 60, 1_800, 120, 600].entries()) {
+    clock.advance(1_000);
+    all.push((await asked(index + 1, { rule: { expires_after_s } })).approvalId);
+  }
+  await react();
+  await project();
+  const [hour, minute, half, two, ten] = all;
+  const page = async (query: string, who = "approver") => {
+    const { status, body } = await call(who, "GET", `?order=expiry&${query}`);
+    return { status, ids: (body.data ?? []).map(({ id }: { id: string }) => id), cursor: body.next_cursor };
+  };
+  for (const list of ["all", "me"]) {
+    const first = await page(`for=${list}&limit=3`);
+    assert.equal(first.ids, [minute, two, ten], list);
+    assert.equal((await page(`for=${list}&limit=3&cursor=${first.cursor}`)).ids, [half, hour], list);
+  }
+  assert.equal((await page("for=all", "stranger")).ids, []);
+  for (const query of ["", "for=decided", "for=me&status=pending", `for=all&ids=${hour}`])
+    assert.is((await page(query)).status, 400, query);
+  clock.advance(90_000);
+  assert.equal((await page("for=me")).ids, [two, ten, half, hour], "what is overdue waits for nobody");
+  await close();
+});
+
 test("the payload is shown as it is executed, without what the policy hides from this reader", async () => {
   const world = approvalsWorld();
   const admin = person("mem_adm", "admin");
