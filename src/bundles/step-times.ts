@@ -8,10 +8,19 @@ export type StepTimes = {
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly undo_started_at: string | null;
+  /** When the service was done with the undo, however that ended. */
+  readonly undo_ended_at: string | null;
+  /** The same, or later the time at which a person marked the step as undone by hand. */
   readonly undone_at: string | null;
 };
 
-export const NO_TIMES: StepTimes = { started_at: null, ended_at: null, undo_started_at: null, undone_at: null };
+export const NO_TIMES: StepTimes = {
+  started_at: null,
+  ended_at: null,
+  undo_started_at: null,
+  undo_ended_at: null,
+  undone_at: null,
+};
 
 type Times = ReadonlyMap<number, StepTimes>;
 
@@ -19,7 +28,8 @@ const timeIn = (event: RecordedEvent): Partial<StepTimes> | null => {
   if (isEvent(event, "StepStarted")) return { started_at: event.data.at };
   if (isEvent(event, "StepEnded", "StepRefused")) return { ended_at: event.data.at };
   if (isEvent(event, "UndoStarted")) return { undo_started_at: event.data.at };
-  if (isEvent(event, "StepUndone", "StepResolved")) return { undone_at: event.data.at };
+  if (isEvent(event, "StepUndone")) return { undo_ended_at: event.data.at, undone_at: event.data.at };
+  if (isEvent(event, "StepResolved")) return { undone_at: event.data.at };
   return null;
 };
 

@@ -20,7 +20,7 @@ const test = suite("what a bundle's steps did");
 
 const START = Date.UTC(2026, 10, 17, 6);
 const at = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
-const NEVER = { started_at: null, ended_at: null, undo_started_at: null, undone_at: null };
+const NEVER = { started_at: null, ended_at: null, undo_started_at: null, undo_ended_at: null };
 
 const step = (over: Partial<Step>): Step => ({
   ...{
@@ -155,7 +155,7 @@ test("a step and its undo are two bars of one row, and a step that never came ha
   const steps = [
     step({
       ...{ status: "compensated", compensation_event_id: "evt_u" },
-      times: { started_at: at(0), ended_at: at(1), undo_started_at: at(5), undone_at: at(6) },
+      times: { started_at: at(0), ended_at: at(1), undo_started_at: at(5), undo_ended_at: at(6) },
     }),
     step({ index: 1, status: "failed", times: { ...NEVER, started_at: at(1), ended_at: at(4) } }),
     step({ index: 2, status: "skipped", reversibility: "irreversible", compensation: null, event_id: null }),
@@ -168,6 +168,9 @@ test("a step and its undo are two bars of one row, and a step that never came ha
   assert.equal([first?.undo?.start, first?.undo?.note], [START + 5_000, "undone"]);
   assert.equal([second?.name, second?.note, second?.took], ["2 payout.send", "HTTP 409", "3 s"]);
   assert.equal([third?.isAbsent, third?.note], [true, "not started; it cannot be undone, so it comes last"]);
+  const byHand = steps.slice(0, 1).map((it) => ({ ...it, resolution: { comment: "Called the bank" } }));
+  const [later] = stepStages(byHand, () => failed, { now: START + 9_000, bundle: "rolled_back" });
+  assert.equal([later?.undo?.state, later?.undo?.note, later?.took], ["failed", "5 undos refused", "1 s, 1 s"]);
   assert.is(turnedAt(steps), START + 5_000);
   assert.is(turnedAt(steps.slice(1)), null);
 });

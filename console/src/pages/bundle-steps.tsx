@@ -95,7 +95,7 @@ const columns = ({ sentAs, nameOf, stoppedOf, status }: ColumnsProps): readonly 
     as: "soft",
     show(step) {
       const { compensation, compensation_event_id: event, times, resolution } = step;
-      const end = times?.undone_at ?? null;
+      const end = resolution?.at ?? times?.undo_ended_at ?? null;
       const action = compensation === null ? null : <code>{compensation}</code>;
       const words = howUndone(step, sentAs(event));
       const isNamed = action !== null && resolution === null && !words.startsWith("There") && !words.startsWith("It ");

@@ -19,7 +19,7 @@ export type Step = {
         readonly started_at: string | null;
         readonly ended_at: string | null;
         readonly undo_started_at: string | null;
-        readonly undone_at: string | null;
+        readonly undo_ended_at: string | null;
       }
     | undefined;
 };
@@ -148,13 +148,14 @@ const noteOf = (step: Step, sent: Sent | undefined): string => {
 const undoOf = (step: Step, undo: Sent | undefined, now: number): Partial<Pick<ShownStage, "undo">> => {
   const start = at(step.times?.undo_started_at);
   if (start === null) return {};
-  const end = at(step.times?.undone_at) ?? now;
-  const isFailed = step.status === "compensation_failed";
+  const ended = at(step.times?.undo_ended_at);
+  // A person who undid it later did so after the service's undo had failed.
+  const isFailed = step.status === "compensation_failed" || step.resolution !== null;
   const failed =
     undo === undefined ? "undo failed" : `${undo.attempt_count} ${undo.attempt_count === 1 ? "undo" : "undos"} refused`;
-  const state = isFailed ? "failed" : step.times?.undone_at == null ? "running" : "compensated";
+  const state = isFailed ? "failed" : ended === null ? "running" : "compensated";
   const note = isFailed ? failed : state === "running" ? "being undone" : "undone";
-  return { undo: { name: step.action, start, end, isWait: false, state, note } };
+  return { undo: { name: step.action, start, end: ended ?? now, isWait: false, state, note } };
 };
 
 const absentNote = (step: Step, sent: Sent | undefined): string => {
@@ -164,10 +165,10 @@ const absentNote = (step: Step, sent: Sent | undefined): string => {
 };
 
 const tookOf = (step: Step, now: number): string => {
-  const { started_at, ended_at, undo_started_at, undone_at } = step.times ?? {};
+  const { started_at, ended_at, undo_started_at, undo_ended_at } = step.times ?? {};
   const spans = [
     [at(started_at), at(ended_at)],
-    [at(undo_started_at), at(undone_at)],
+    [at(undo_started_at), at(undo_ended_at)],
   ] as const;
   return spans.flatMap(([from, to]) => (from === null ? [] : [duration((to ?? now) - from)])).join(", ") || "–";
 };

@@ -113,7 +113,8 @@ const TIMES = {
   started_at: nullableTime,
   ended_at: nullableTime,
   undo_started_at: nullableTime,
-  undone_at: nullableTime,
+  undo_ended_at: { ...nullableTime, description: "When the service was done with its undo, however that ended" },
+  undone_at: { ...nullableTime, description: "The same, or later when a person marked it as undone by hand" },
 } satisfies Record<keyof StepTimes, JsonSchema>;
 
 /** Only a read of one bundle has them. */

@@ -275,14 +275,27 @@ test("one shows its steps with their results, their undos and what is left to be
       ...{ index: 0, action: "act.0", status: "compensation_failed", compensation: "undo.0", ...common },
       ...{ event_id: FIRST.event_id, compensation_event_id: FIRST.undo_event_id, cost_eur: 0.01 },
       result: { status_code: 200, body: { id: 7, card: "4242" } },
-      times: { started_at: at(1), ended_at: at(2), undo_started_at: at(5), undone_at: at(6) },
+      times: { started_at: at(1), ended_at: at(2), undo_started_at: at(5), undo_ended_at: at(6), undone_at: at(6) },
     },
     {
       ...{ index: 1, action: "act.1", status: "failed", compensation: "undo.1", ...common },
       ...{ event_id: SECOND.event_id, compensation_event_id: null, cost_eur: 0, result: null },
-      times: { started_at: at(3), ended_at: at(4), undo_started_at: null, undone_at: at(4) },
+      times: { started_at: at(3), ended_at: at(4), undo_started_at: null, undo_ended_at: at(4), undone_at: at(4) },
     },
   ]);
+});
+
+test("a step that a person undid later keeps the time at which its undo had ended", async () => {
+  const { get } = await world((it) => {
+    left(it);
+    it.add(`bundle-${ID}`, FACTS.resolved(0, 70));
+  });
+  const [first] = (await get(AGENT)).body.steps as { status: string; times: object; resolution: { at: string } }[];
+  assert.equal([first?.status, first?.resolution.at], ["compensated", at(70)]);
+  assert.equal(first?.times, {
+    ...{ started_at: at(1), ended_at: at(2), undo_started_at: at(5), undo_ended_at: at(6) },
+    undone_at: at(70),
+  });
 });
 
 test("only the agent and admins read the parts of a result that the policy hides", async () => {
