@@ -147,7 +147,7 @@ const bundle = async (): Promise<void> => {
   });
 };
 
-/** What a page asks for first, for the service: it names these reads with the shell, before a script has run. */
+/** What the service reads of a page's address, and what the page asks for first: the shell names it before a script has run. */
 const serverPart = async (): Promise<void> => {
   await build({
     configFile: false,

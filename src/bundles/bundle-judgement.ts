@@ -38,7 +38,7 @@ const SEVERITY: Readonly<Record<GateOutcome, number>> = { allow: 0, hold: 1, den
 
 const worse = (a: GateResult, b: GateResult): GateResult => {
   if (SEVERITY[a.outcome] !== SEVERITY[b.outcome]) return SEVERITY[b.outcome] > SEVERITY[a.outcome] ? b : a;
-  if (a.outcome !== "allow" || a.detail === b.detail) return a;
+  if (a.outcome === "hold" || a.detail === b.detail) return a;
   return { ...a, detail: clip(`${a.detail}; ${b.detail}`) };
 };
 

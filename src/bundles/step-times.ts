@@ -8,7 +8,7 @@ export type StepTimes = {
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly undo_started_at: string | null;
-  /** When the service was done with the undo, however that ended. */
+  /** When the rollback was done with the step, however that ended and also if it needed no undo. */
   readonly undo_ended_at: string | null;
   /** The same, or later the time at which a person marked the step as undone by hand. */
   readonly undone_at: string | null;

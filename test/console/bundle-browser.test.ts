@@ -74,7 +74,7 @@ const inBrowser = (binary: string): void => {
     assert.is((await world.client.call("GET", `/v1/bundles/${id}`)).body.status, "rollback_incomplete");
     await page.evaluate(`document.querySelector("[name=comment]").value = "Called the bank"; undefined`);
     await page.click("Mark as undone");
-    await page.shows("Undone by hand: Called the bank");
+    await page.reads(/Undone by hand at [^\n]*\d\d:\d\d:\d\d: Called the bank/);
     await page.hides("could not be undone");
     await page.reads(
       /Rollback ended [^\n]*\d\d:\d\d:\d\d Undone by hand Step 4, by ana@shop.example, [^\n]*\d\d:\d\d:\d\d/,
@@ -86,7 +86,7 @@ const inBrowser = (binary: string): void => {
     await page.reads(/Delivered Undone with its bundle/);
     const byHand = steps.find((it: { resolution: unknown }) => it.resolution !== null);
     await page.open(`${program.url}/events/${byHand.event_id}`);
-    await page.reads(/undone by hand with its bundle/);
+    await page.reads(/Delivered undone by hand, see its bundle/);
     await page.open(`${program.url}/events?action=order.create`);
     await page.reads(/Undone Delivered, then undone with its bundle/);
     await page.reads(/Undone Delivered, then undone by hand/);

@@ -405,7 +405,7 @@ const inBrowser = (binary: string): void => {
     assert.equal(await violations(page), []);
     await write("comment", "The order was cancelled by telephone.");
     await page.click("Mark as undone", "form");
-    await page.shows("Undone by hand: The order was cancelled by telephone.");
+    await page.reads(/Undone by hand at [^\n]*: The order was cancelled by telephone\./);
     await until(
       "it is recorded",
       async () => (await status(`/v1/bundles/${scene.bundles.incomplete}`)) === "rolled_back",

@@ -189,13 +189,15 @@ const inBrowser = (binary: string): void => {
       {
         ...{ path: "/settings/members", fields: { email: "cy@shop.example" } },
         ...{ button: "Make the invitation", code: "limit-reached" },
+        ...{ link: "Open the limits", place: "How many there may be" },
       },
       {
         ...{ path: "/endpoints/new", fields: { name: "one more", url: "https://shop.example/" } },
         ...{ button: "Make the endpoint", code: "plan-limit" },
+        ...{ link: "Open usage", place: "Used of the plan" },
       },
     ];
-    for (const { path, fields, button, code } of forms) {
+    for (const { path, fields, button, code, link, place } of forms) {
       await visit(path, button);
       // No plan of a program that is not paid for is as small as a test.
       await page.evaluate(`(() => {
@@ -207,8 +209,8 @@ const inBrowser = (binary: string): void => {
       for (const [name, value] of Object.entries(fields)) await write(page, name, value);
       await page.click(button, "form");
       await page.shows("The plan includes no more.");
-      await page.click("Open usage", "form");
-      await page.shows("Used of the plan");
+      await page.click(link, "form");
+      await page.shows(place);
     }
     await page.open(`${program.url}/settings/members`);
   });

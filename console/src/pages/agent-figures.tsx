@@ -27,6 +27,8 @@ type Row = AnswerOf<"GET /v1/events">["data"][number];
 const METRICS = "admitted,blocked,bundles_blocked,held,failed,spent_eur,reserved_eur,latency_p50_ms";
 const SHOWN_EVENTS = 10;
 const ON_EVENTS = { topic: "events", id: null } as const;
+/** The end of a bundle changes what is told of its steps. */
+const ON_STEPS = [ON_EVENTS, { topic: "bundles", id: null }] as const;
 
 type SumsProps = {
   readonly stats: Stats;
@@ -128,7 +130,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 /** Its newest requests, and the runs to which they belong. */
 export const AgentEvents = ({ id }: { readonly id: string }) => {
-  const newest = useAnswer<AnswerOf<"GET /v1/events">>({ key: `newest ${id}`, on: ON_EVENTS }, () =>
+  const newest = useAnswer<AnswerOf<"GET /v1/events">>({ key: `newest ${id}`, on: ON_STEPS }, () =>
     call("GET /v1/events", { query: { agent_id: id, limit: SHOWN_EVENTS } }),
   );
   const rows = newest.body?.data ?? [];

@@ -95,15 +95,21 @@ const columns = ({ sentAs, nameOf, stoppedOf, status }: ColumnsProps): readonly 
     as: "soft",
     show(step) {
       const { compensation, compensation_event_id: event, times, resolution } = step;
-      const end = resolution?.at ?? times?.undo_ended_at ?? null;
+      if (resolution !== null)
+        return (
+          <>
+            Undone by hand at <Time at={resolution.at} />: {resolution.comment}
+          </>
+        );
+      const end = times?.undo_ended_at ?? null;
       const action = compensation === null ? null : <code>{compensation}</code>;
       const words = howUndone(step, sentAs(event));
-      const isNamed = action !== null && resolution === null && !words.startsWith("There") && !words.startsWith("It ");
+      const isNamed = action !== null && !words.startsWith("There") && !words.startsWith("It ");
       return (
         <>
           {!isNamed ? null : event === null ? action : <a href={`/events/${encodeURIComponent(event)}`}>{action}</a>}{" "}
           {words}
-          {end === null || (event === null && resolution === null) ? null : (
+          {end === null || event === null ? null : (
             <>
               {" "}
               at <Time at={end} />

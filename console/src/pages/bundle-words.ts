@@ -122,10 +122,9 @@ export const whatItDid = (step: Step, to: string, sent: Sent | undefined, stoppe
 
 const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-/** What stands after the name of the action that undoes it, or alone without one. */
+/** What stands after the name of the action that undoes it, or alone without one; not of what people undid by hand. */
 export const howUndone = (step: Step, undo: Sent | undefined): string => {
-  const { status, reversibility, compensation, compensation_event_id: event, resolution } = step;
-  if (resolution !== null) return `Undone by hand: ${resolution.comment}`;
+  const { status, reversibility, compensation, compensation_event_id: event } = step;
   if (event !== null && status === "compensated") return "succeeded";
   if (event !== null && status === "compensation_failed")
     return `failed ${undo === undefined ? "" : times(undo.attempt_count)}: ${undo?.failure?.detail ?? "it was refused"}`;

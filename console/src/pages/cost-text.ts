@@ -9,12 +9,15 @@ export type Costing = {
   readonly verdict: { readonly gates: readonly { readonly outcome: string; readonly code: string }[] };
 };
 
-/** States of what was never sent, unless it is the replay of what was. Their cost is an estimate, or zero if it was given back. */
-const UNSENT: readonly string[] = ["blocked", "held", "rejected", "expired"];
+/**
+ * States whose cost is an estimate. A replay may be held as well, after an attempt that may have been done and is spent. Once
+ * a request is rejected or has expired, its cost is €0.00.
+ */
+const ESTIMATED: readonly string[] = ["blocked", "held"];
 
 /** True if the cost is that of something which was never sent, of which nothing is spent. */
 export const isUnspent = ({ status, cost_eur: cost, attempt_count: attempts }: Omit<Costing, "verdict">): boolean =>
-  cost !== null && cost > 0 && attempts === 0 && UNSENT.includes(status);
+  cost !== null && cost > 0 && attempts === 0 && ESTIMATED.includes(status);
 
 /**
  * "No cost" if no policy and no action sets one. As in the ledger, what failed and may have been done is spent, and what did

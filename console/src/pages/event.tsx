@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { around } from "../../design/around.ts";
 import type { Filter } from "../../design/filter-values.ts";
 import { useKeys } from "../../design/keys.ts";
@@ -33,7 +33,7 @@ import { Refusal } from "./refusal.tsx";
 import { rejectionOf } from "./rejection.ts";
 import { useStopped } from "./stopped-endpoints.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
-import { eventTitle, stoppingGate, whyOf } from "./why.ts";
+import { eventState, eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 
@@ -147,22 +147,15 @@ const Cause = ({ event, decided, onDone }: CauseProps) => {
   );
 };
 
-type Bundle = AnswerOf<"GET /v1/bundles/{id}">;
-
-const UNDONE: readonly string[] = ["compensated", "compensation_failed"];
-
-/** What was sent went well, and may have been taken back since: then "Delivered" alone would be greener than the truth. */
-const TakenBack = ({ bundle: { id, index } }: { readonly bundle: NonNullable<Event["bundle"]> }) => {
-  const bundle = useAnswer<Bundle>({ key: id, on: { topic: "bundles", id } }, () =>
-    call("GET /v1/bundles/{id}", { params: { id } }),
-  ).body;
-  const step = bundle?.steps[index];
-  if (step === undefined || !UNDONE.includes(step.status)) return null;
-  const isByHand = step.resolution !== null;
+/** What was sent may have been taken back since: its own state alone would be greener than the truth. */
+const TakenBack = ({ event }: { readonly event: Event }) => {
+  const { bundle } = event;
+  if (bundle?.rollback == null) return null;
   return (
     <span>
-      {isByHand ? "undone by hand" : <StateMark value={step.status} />} with{" "}
-      <a href={`/bundles/${encodeURIComponent(id)}`}>its bundle</a>
+      {bundle.rollback === "undone_by_hand" ? "undone by hand" : <StateMark value={eventState(event)} />}
+      {bundle.rollback === "undone" ? " with " : ", see "}
+      <a href={`/bundles/${encodeURIComponent(bundle.id)}`}>its bundle</a>
     </span>
   );
 };
@@ -210,7 +203,7 @@ const Found = ({ shown, query }: FoundProps) => {
         meta={
           <>
             <StateMark value={event.status} />
-            {event.bundle === null || event.bundle.undo ? null : <TakenBack bundle={event.bundle} />}
+            <TakenBack event={event} />
             <span>
               {event.sample ? "a sample " : ""}from{" "}
               {LISTED.includes(origin.kind) ? (
@@ -257,9 +250,11 @@ const Found = ({ shown, query }: FoundProps) => {
 /** Explains one request from its arrival to its end: why did this happen, and can I mend it? */
 const EventPage = ({ params, query }: PageProps) => {
   const id = params.id ?? "";
-  const shown = useAnswer<Event>({ key: id, on: { topic: "events", id } }, () =>
-    call("GET /v1/events/{id}", { params: { id } }),
-  );
+  const [bundleId, setBundleId] = useState<string | null>(null);
+  const on = [{ topic: "events", id }, ...(bundleId === null ? [] : [{ topic: "bundles", id: bundleId }])];
+  const shown = useAnswer<Event>({ key: id, on }, () => call("GET /v1/events/{id}", { params: { id } }));
+  // The end of its bundle changes what is told of a step.
+  useEffect(() => setBundleId(shown.body?.bundle?.id ?? null), [shown.body]);
   return <Found shown={shown} query={query} />;
 };
 

@@ -114,7 +114,7 @@ const exportColumns = (
   { name: "from", of: ({ origin }) => origin.name },
   { name: "type", of: ({ type }) => type },
   { name: "to", of: (row) => name(row.endpoint_id) ?? row.endpoint_id },
-  { name: "state", of: ({ status }) => status },
+  { name: "state", of: eventState },
   { name: "why", of: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "cost_eur", of: (row) => row.cost_eur },
   { name: "attempts", of: (row) => row.attempt_count },
@@ -206,8 +206,8 @@ const Elsewhere = ({ id, query }: { readonly id: string; readonly query: FilterV
 );
 
 /** What a text, a gate or a replay finds is not counted by the service: the rows that were read tell how many there are at least. */
-const leastOf = ({ state: { rows, left }, more }: ShownList<Row>): string => {
-  const read = count(rows.length - left.size);
+const leastOf = ({ state: { rows, left, waiting }, more }: ShownList<Row>): string => {
+  const read = count(rows.length - left.size + waiting.length);
   return more === null && rows.length < ROWS_MAX ? read : `More than ${read}`;
 };
 

@@ -1,12 +1,22 @@
 import type { Problem } from "../api/calls.ts";
 
-/** Refusals by the account's plan. */
-const CODES: readonly string[] = ["plan-limit", "limit-reached"];
+type Place = { readonly label: string; readonly href: string };
 
-/** Leads to where the limits and the larger plans stand, after a refusal by one of them. */
-export const PlanLimit = ({ problem }: { readonly problem: Problem | null }) =>
-  problem !== null && CODES.includes(problem.code) ? (
-    <a class="btn" href="/usage">
-      Open usage
+/** Where the limits of the account's plan stand, by the code of a refusal. Sources and events are counted among the usage. */
+const PLACES: ReadonlyMap<string, Place> = new Map([
+  ["plan-limit", { label: "Open usage", href: "/usage" }],
+  ["limit-reached", { label: "Open the limits", href: "/settings/account" }],
+]);
+
+/** Null for a refusal by something else than the plan. */
+export const placeOfLimit = (code: string): Place | null => PLACES.get(code) ?? null;
+
+/** Leads to where the limit stands, after a refusal by it. */
+export const PlanLimit = ({ problem }: { readonly problem: Problem | null }) => {
+  const place = problem === null ? null : placeOfLimit(problem.code);
+  return place === null ? null : (
+    <a class="btn" href={place.href}>
+      {place.label}
     </a>
-  ) : null;
+  );
+};

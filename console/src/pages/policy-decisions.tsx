@@ -34,7 +34,8 @@ const COLUMNS: readonly Column<Row>[] = [
 export const PolicyDecisions = ({ id }: { readonly id: string }) => {
   const list = useList<Row>({
     filter: id,
-    topic: "events",
+    // The end of a bundle changes what is told of its steps.
+    topic: "events bundles",
     keyOf: (row) => row.id,
     page: (cursor) =>
       call("GET /v1/events", { query: { policy_id: id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } }),

@@ -30,7 +30,7 @@ const Problems = ({ validated: { problems, warnings, unchecked }, nameOf, onUse 
       <p class="err" key={`${it.path} ${it.message}`}>
         <Mark name="degraded" role="wait" />
         <span>
-          <b>{nameOf(it.path)}</b> {it.message}.{" "}
+          <b>{nameOf(it.path)}</b>: {it.message}.{" "}
           {it.proposal === undefined ? null : (
             <button class="link" type="button" onClick={() => onUse(it)}>
               Use {it.proposal}

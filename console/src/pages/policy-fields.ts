@@ -115,6 +115,7 @@ const LABELS = {
   "approval.when": "Only when",
   "approval.min_approvals": "Approvals needed",
   "approval.expires_after_s": "Expires after, in seconds",
+  "approval.reveal": "Roles that may reveal hidden fields",
   "approval.exclude_requester": "The person who asked cannot approve",
   protected: "Protected",
   require_fields: "Required",
@@ -131,7 +132,7 @@ export const labelOf = (name: LabelledField): string => LABELS[name];
 
 export const ruleLabels = (at: number) => ({ name: `Name of rule ${at + 1}`, when: `Rule ${at + 1} refuses when` });
 
-/** Of fields that have a value on each line. */
+/** Of fields that name several fields of the payload. */
 const LINES: readonly string[] = ["require_fields", "redact"] satisfies readonly LabelledField[];
 
 /** What the form calls the value at a JSON Pointer; the pointer itself if the form has no field for it. */
@@ -141,8 +142,9 @@ export const nameInForm = (pointer: string): string => {
   if (pointer.includes(".")) return pointer;
   const name = pointer.slice(1).replaceAll("/", ".");
   if (Object.hasOwn(LABELS, name)) return labelOf(name as LabelledField);
+  if (/^approval\.reveal\.\d+$/.test(name)) return labelOf("approval.reveal");
   const [, list = "", at = "", member] = /^(\w+)\.(\d+)(?:\.(\w+))?$/.exec(name) ?? [];
-  if (LINES.includes(list) && member === undefined) return `${labelOf(list as LabelledField)}, line ${Number(at) + 1}`;
+  if (LINES.includes(list) && member === undefined) return `${labelOf(list as LabelledField)}, field ${Number(at) + 1}`;
   if (list !== "deny") return pointer;
   if (member === undefined) return `Rule ${Number(at) + 1}`;
   return member === "name" || member === "when" ? ruleLabels(Number(at))[member] : pointer;

@@ -88,7 +88,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
     }
     setRefused(done);
     const wrong = done.errors?.[0];
-    setFault(wrong === undefined ? done.detail : `${done.detail} ${nameInForm(wrong.path)} ${wrong.message}.`);
+    setFault(wrong === undefined ? done.detail : `${nameInForm(wrong.path)}: ${wrong.message}.`);
     if (done.code === "conflict") onConflict();
   };
   return (

@@ -41,17 +41,24 @@ const repeats = ({ duplicates, delivery_id_reused: reused }: Explained): readonl
 
 /** By what the rollback of its bundle made of a step. */
 const ROLLBACKS: Readonly<Record<string, string>> = {
-  undone: "delivered, then undone with its bundle",
-  undone_by_hand: "delivered, then undone by hand",
-  left: "delivered, and its bundle could not undo it",
+  undone: "then undone with its bundle",
+  undone_by_hand: "then undone by hand",
+  left: "and its bundle could not undo it",
 };
 
+const undoneText = ({ bundle }: Explained): string | null =>
+  bundle?.rollback == null ? null : (ROLLBACKS[bundle.rollback] ?? bundle.rollback);
+
 /** What became of a delivery later, and what it took beyond one attempt. */
-const deliveredAfter = ({ approval_id, attempt_count = 1, bundle }: Explained): readonly string[] => [
-  ...(bundle?.rollback == null ? [] : [ROLLBACKS[bundle.rollback] ?? bundle.rollback]),
-  ...(approval_id == null ? [] : ["approved by a person"]),
-  ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
-];
+const deliveredAfter = (event: Explained): readonly string[] => {
+  const { approval_id, attempt_count = 1 } = event;
+  const undone = undoneText(event);
+  return [
+    ...(undone === null ? [] : [`delivered, ${undone}`]),
+    ...(approval_id == null ? [] : ["approved by a person"]),
+    ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
+  ];
+};
 
 const retrying = ({ attempts }: Explained): string => {
   const detail = attempts?.at(-1)?.failure?.detail;
@@ -64,9 +71,9 @@ const ROLLBACK_STATES: Readonly<Record<string, string>> = {
   left: "compensation_failed",
 };
 
-/** A step that was delivered and has to be undone, or was, is not at a good end. */
+/** A step that was sent and has to be undone, or was, is not at the end that its own delivery had. */
 export const eventState = ({ status, bundle }: Pick<Explained, "status" | "bundle">): string =>
-  (status === "delivered" && ROLLBACK_STATES[bundle?.rollback ?? ""]) || status;
+  ROLLBACK_STATES[bundle?.rollback ?? ""] ?? status;
 
 type Known = {
   /** Who rejected it, and why. */
@@ -78,8 +85,10 @@ type Known = {
 /** Empty only for a plain delivery. */
 export const whyOf = (event: Explained, { rejected = "A person rejected it", stopped = null }: Known = {}): string => {
   const gate = stoppingGate(event);
-  if (event.failure !== null && event.status !== "delivered")
-    return sentence(event.failure.detail || event.failure.kind);
+  if (event.failure !== null && event.status !== "delivered") {
+    const undone = undoneText(event);
+    return sentence(`${event.failure.detail || event.failure.kind}${undone === null ? "" : `, ${undone}`}`);
+  }
   if (gate !== null)
     return gate.outcome === "hold" ? sentence(gate.detail) : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
   const WORDS: Readonly<Record<string, string>> = {

@@ -113,7 +113,10 @@ const TIMES = {
   started_at: nullableTime,
   ended_at: nullableTime,
   undo_started_at: nullableTime,
-  undo_ended_at: { ...nullableTime, description: "When the service was done with its undo, however that ended" },
+  undo_ended_at: {
+    ...nullableTime,
+    description: "When the rollback was done with it, however that ended and also if it needed no undo",
+  },
   undone_at: { ...nullableTime, description: "The same, or later when a person marked it as undone by hand" },
 } satisfies Record<keyof StepTimes, JsonSchema>;
 

@@ -11,7 +11,8 @@ const rollbackOf = ({ steps, left }: BundleDocument, { index }: BundleStep): Rol
   const step = steps[index];
   if (step === undefined) return null;
   if (step.status === "compensation_failed" || left.includes(index)) return "left";
-  if (step.status !== "compensated") return null;
+  // Of a step that needs no undo nothing was taken back.
+  if (step.status !== "compensated" || step.undo === "not-needed") return null;
   return step.resolution === null ? "undone" : "undone_by_hand";
 };
 

@@ -217,9 +217,18 @@ test("one verdict has each gate once, with the worst of all steps; a refused bun
     ["scope ok", "require_fields missing-fields"],
   );
   assert.is(gatesOf(missing).at(-1)?.detail, "step 1: missing: order");
+  const both = await node.ask("both", [
+    ...orders(1),
+    ...["free.list", "free.list"].map((action) => ({ action, payload: {} })),
+  ]);
+  assert.is(
+    gatesOf(both).at(-1)?.detail,
+    "step 1: missing: order; step 2: missing: order",
+    "each refused step is named",
+  );
   const again = await node.ask("missing", [...orders(1), { action: "free.list", payload: {} }]);
   assert.is(codeOf(again), "gate-require-fields");
-  assert.is((await world.ofType("BundleBlocked")).length, 3);
+  assert.is((await world.ofType("BundleBlocked")).length, 4);
   assert.is(codeOf(await node.ask("missing", orders(1))), "idempotency-key-reused");
 });
 

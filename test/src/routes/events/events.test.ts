@@ -486,13 +486,13 @@ test("of a bundle's step what comes from a result is hidden, of its undo also wh
 
 test("what the rollback of its bundle made of a step is told of the step's event alone, in lists and by itself", async () => {
   const bundle = bundleFacts();
-  const events = [0, 1, 2].map((index) => `evt_bun_1_${index}`);
+  const events = [0, 1, 2, 3].map((index) => `evt_bun_1_${index}`);
   const log = history();
   const send = (id: string, of: { readonly id: string; readonly index: number; readonly undo: boolean }): void => {
     const verdict = { decision: "allow", policy: null, gates: [] } as const;
     log.add(`delivery-${id}`, deliveryFacts(id).admitted({ bundle: of, verdict }));
   };
-  log.add("bundle-bun_1", bundle.admitted({ steps: [0, 1, 2].map((index) => bundleStep(index)) }));
+  log.add("bundle-bun_1", bundle.admitted({ steps: [0, 1, 2, 3].map((index) => bundleStep(index)) }));
   for (const [index, id] of events.entries()) {
     log.add("bundle-bun_1", bundle.started(index, 1));
     send(id, { id: "bun_1", index, undo: false });
@@ -508,11 +508,13 @@ test("what the rollback of its bundle made of a step is told of the step's event
       assert.equal((await get("/v1/events/{id}", principal, { params: { id } })).body.bundle, of);
     return Object.fromEntries(all.map(({ id, bundle: of }) => [id, of.rollback]));
   };
-  const others = { evt_bun_1_0_undo: null, evt_other: null };
+  // Of a step that needs no undo nothing is taken back.
+  const others = { evt_bun_1_3: null, evt_bun_1_0_undo: null, evt_other: null };
   assert.equal(await told(), { evt_bun_1_0: null, evt_bun_1_1: null, evt_bun_1_2: null, ...others });
   log.add("bundle-bun_1", bundle.rollback(3));
   log.add("bundle-bun_1", bundle.undone(0, 4, "compensated"));
   for (const index of [1, 2]) log.add("bundle-bun_1", bundle.undone(index, 5, "failed"));
+  log.add("bundle-bun_1", bundle.undone(3, 5, "not-needed"));
   log.add("bundle-bun_1", bundle.incomplete(6, 1, 2));
   log.add("bundle-bun_1", bundle.resolved(2, 7));
   assert.equal(await told(), { evt_bun_1_0: "undone", evt_bun_1_1: "left", evt_bun_1_2: "undone_by_hand", ...others });
