@@ -39,7 +39,7 @@ const SCHEMA = `
 export const PAGE_BYTES = 8_192;
 /** For the inner pages of the index. Its leaves are read at random when a new stream begins, and no cache would hold them. */
 const WRITER_CACHE_KIB = 4 * 1024;
-/** Records are mostly read from one end to the other, and none twice. */
+/** Followers read each record once, from one end of the log to the other. */
 const READER_CACHE_KIB = 2 * 1024;
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;

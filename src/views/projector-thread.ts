@@ -30,8 +30,8 @@ export type ProjectorThreadOptions = {
 };
 
 /**
- * Its three parts each hold a page of records and what is made of it under load, so that most of both is garbage when it is
- * collected. With half of it, folding takes 15 % more processor time; with twice as much, 8 % less.
+ * V8 fills a third of it between two collections. That holds a page of records and what is made of it, so that most of both
+ * is garbage by then. With half of it, folding takes 15 % more processor time; with twice as much, 8 % less.
  */
 const YOUNG_MB = 48;
 /** The pause before a restart; it doubles with each thread that ends before it was ready. */

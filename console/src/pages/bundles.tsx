@@ -14,7 +14,7 @@ import { useList } from "../shell/use-list.ts";
 import { filtersIn, queryOf } from "./bundle-query.ts";
 import { refusingGate } from "./bundle-verdict.ts";
 import { actionsText, whyInState } from "./bundle-words.ts";
-import { isUnspent } from "./cost-text.ts";
+import { Unspent } from "./event-cost.tsx";
 import type { ExportColumn } from "./export-text.ts";
 import { GATE_FILTER } from "./gate-filter.ts";
 import { gateDetail, gateName } from "./gate-words.ts";
@@ -76,7 +76,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
     show: ({ status, cost_eur: cost }) => (
       <>
         {cost === null ? "No cost" : euro(cost)}
-        {isUnspent({ status, cost_eur: cost, attempt_count: 0 }) ? <span class="sub">not spent</span> : null}
+        <Unspent status={status} cost_eur={cost} attempt_count={0} />
       </>
     ),
   },

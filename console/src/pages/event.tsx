@@ -253,8 +253,9 @@ const EventPage = ({ params, query }: PageProps) => {
   const [bundleId, setBundleId] = useState<string | null>(null);
   const on = [{ topic: "events", id }, ...(bundleId === null ? [] : [{ topic: "bundles", id: bundleId }])];
   const shown = useAnswer<Event>({ key: id, on }, () => call("GET /v1/events/{id}", { params: { id } }));
-  // The end of its bundle changes what is told of a step.
-  useEffect(() => setBundleId(shown.body?.bundle?.id ?? null), [shown.body]);
+  const bundle = shown.body?.bundle ?? null;
+  // The end of its bundle changes what is told of a step, and nothing of an undo.
+  useEffect(() => setBundleId(bundle === null || bundle.undo ? null : bundle.id), [bundle]);
   return <Found shown={shown} query={query} />;
 };
 

@@ -2,9 +2,12 @@ import type { Problem } from "../api/calls.ts";
 
 type Place = { readonly label: string; readonly href: string };
 
-/** Where the limits of the account's plan stand, by the code of a refusal. Sources and events are counted among the usage. */
+/** Events, bytes and sources are counted there against the plan. */
+export const USAGE: Place = { label: "Open usage", href: "/usage" };
+
+/** Where the limits of the account's plan stand, by the code of a refusal. */
 const PLACES: ReadonlyMap<string, Place> = new Map([
-  ["plan-limit", { label: "Open usage", href: "/usage" }],
+  ["plan-limit", USAGE],
   ["limit-reached", { label: "Open the limits", href: "/settings/account" }],
 ]);
 

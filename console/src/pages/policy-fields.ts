@@ -132,8 +132,8 @@ export const labelOf = (name: LabelledField): string => LABELS[name];
 
 export const ruleLabels = (at: number) => ({ name: `Name of rule ${at + 1}`, when: `Rule ${at + 1} refuses when` });
 
-/** Of fields that name several fields of the payload. */
-const LINES: readonly string[] = ["require_fields", "redact"] satisfies readonly LabelledField[];
+/** Each of these lists fields of the payload. */
+const FIELD_LISTS: readonly string[] = ["require_fields", "redact"] satisfies readonly LabelledField[];
 
 /** What the form calls the value at a JSON Pointer; the pointer itself if the form has no field for it. */
 export const nameInForm = (pointer: string): string => {
@@ -144,7 +144,8 @@ export const nameInForm = (pointer: string): string => {
   if (Object.hasOwn(LABELS, name)) return labelOf(name as LabelledField);
   if (/^approval\.reveal\.\d+$/.test(name)) return labelOf("approval.reveal");
   const [, list = "", at = "", member] = /^(\w+)\.(\d+)(?:\.(\w+))?$/.exec(name) ?? [];
-  if (LINES.includes(list) && member === undefined) return `${labelOf(list as LabelledField)}, field ${Number(at) + 1}`;
+  if (FIELD_LISTS.includes(list) && member === undefined)
+    return `${labelOf(list as LabelledField)}, field ${Number(at) + 1}`;
   if (list !== "deny") return pointer;
   if (member === undefined) return `Rule ${Number(at) + 1}`;
   return member === "name" || member === "when" ? ruleLabels(Number(at))[member] : pointer;

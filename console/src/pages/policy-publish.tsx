@@ -67,8 +67,8 @@ type PublishProps = {
 
 /** Asks for the reason, shows what changes, and publishes. */
 export const PublishLayer = ({ policy, definition, base, reason = "", onDone, onConflict, onClose }: PublishProps) => {
-  const [fault, setFault] = useState<string | null>(null);
-  const [refused, setRefused] = useState<Problem | null>(null);
+  /** Why it was not published; `problem` if the service refused it. */
+  const [fault, setFault] = useState<{ readonly text: string; readonly problem: Problem | null } | null>(null);
   const [isBusy, setBusy] = useState(false);
   const verb = publishVerb(policy);
   const act = policy === null ? `${verb} the policy` : `${verb} version ${policy.version + 1}`;
@@ -76,7 +76,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
   const onSubmit = async (form: HTMLFormElement): Promise<void> => {
     if (isBusy) return;
     const why = fieldsOf(form).reason?.trim() ?? "";
-    if (why === "") return setFault("Write why, so that others can follow it later.");
+    if (why === "") return setFault({ text: "Write why, so that others can follow it later.", problem: null });
     setBusy(true);
     const done = await send(policy, { definition, reason: why, base });
     setBusy(false);
@@ -86,9 +86,9 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
       };
       return onDone(done);
     }
-    setRefused(done);
     const wrong = done.errors?.[0];
-    setFault(wrong === undefined ? done.detail : `${nameInForm(wrong.path)}: ${wrong.message}.`);
+    const text = wrong === undefined ? done.detail : `${nameInForm(wrong.path)}: ${wrong.message}.`;
+    setFault({ text, problem: done });
     if (done.code === "conflict") onConflict();
   };
   return (
@@ -115,7 +115,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
           label="Why"
           name="reason"
           value={reason}
-          fault={fault}
+          fault={fault?.text ?? null}
           hint="It is recorded and shown with the version."
         />
         <div class="row">
@@ -125,7 +125,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
           <button class="btn first" type="submit" disabled={isBusy}>
             {act}
           </button>
-          <PlanLimit problem={refused} />
+          <PlanLimit problem={fault?.problem ?? null} />
         </div>
       </form>
     </Layer>

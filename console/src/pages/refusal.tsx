@@ -4,7 +4,7 @@ import { now } from "../shell/clock.ts";
 import { NOT_ASKED, useAnswer } from "../shell/use-answer.ts";
 import { type Gate, type PolicyRef, type Rule, refusalOf } from "./gate-words.ts";
 import { MessageText } from "./message-text.tsx";
-import { placeOfLimit } from "./plan-limit.tsx";
+import { placeOfLimit, USAGE } from "./plan-limit.tsx";
 
 type RefusalProps = {
   /** The gate that refused. */
@@ -45,7 +45,7 @@ const ruleOf = (gate: Gate, { policy, agentId, what }: Pick<RefusalProps, "polic
   if (gate.gate === "scope") return agentId === null ? null : { label: "Open the agent", href: `/agents/${agentId}` };
   if (gate.gate === "schema")
     return what === null ? null : { label: "Open the action", href: `/agents/actions/${encodeURIComponent(what)}` };
-  if (["quota", "bytes"].includes(gate.gate)) return { label: "Open usage", href: "/usage" };
+  if (["quota", "bytes"].includes(gate.gate)) return USAGE;
   const limit = placeOfLimit(gate.code);
   if (limit !== null) return limit;
   return policy === null ? null : { label: "Open the policy", href: `/policies/${policy.id}` };

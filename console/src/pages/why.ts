@@ -39,22 +39,21 @@ const repeats = ({ duplicates, delivery_id_reused: reused }: Explained): readonl
   ...(reused > 0 ? [`${reused} refused with the same id and another body`] : []),
 ];
 
-/** By what the rollback of its bundle made of a step. */
-const ROLLBACKS: Readonly<Record<string, string>> = {
-  undone: "then undone with its bundle",
-  undone_by_hand: "then undone by hand",
-  left: "and its bundle could not undo it",
+/** The state of a step, and what became of it, by what the rollback of its bundle made of it. */
+const ROLLBACKS: Readonly<Record<string, { readonly state: string; readonly text: string }>> = {
+  undone: { state: "compensated", text: "then undone with its bundle" },
+  undone_by_hand: { state: "compensated", text: "then undone by hand" },
+  left: { state: "compensation_failed", text: "and its bundle could not undo it" },
 };
 
-const undoneText = ({ bundle }: Explained): string | null =>
-  bundle?.rollback == null ? null : (ROLLBACKS[bundle.rollback] ?? bundle.rollback);
+const rollbackOf = ({ bundle }: Pick<Explained, "bundle">) => ROLLBACKS[bundle?.rollback ?? ""];
 
 /** What became of a delivery later, and what it took beyond one attempt. */
 const deliveredAfter = (event: Explained): readonly string[] => {
   const { approval_id, attempt_count = 1 } = event;
-  const undone = undoneText(event);
+  const rollback = rollbackOf(event);
   return [
-    ...(undone === null ? [] : [`delivered, ${undone}`]),
+    ...(rollback === undefined ? [] : [`delivered, ${rollback.text}`]),
     ...(approval_id == null ? [] : ["approved by a person"]),
     ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
   ];
@@ -65,15 +64,9 @@ const retrying = ({ attempts }: Explained): string => {
   return `${detail === undefined ? "The last attempt failed" : sentence(detail)}; another attempt follows`;
 };
 
-const ROLLBACK_STATES: Readonly<Record<string, string>> = {
-  undone: "compensated",
-  undone_by_hand: "compensated",
-  left: "compensation_failed",
-};
-
 /** A step that was sent and has to be undone, or was, is not at the end that its own delivery had. */
-export const eventState = ({ status, bundle }: Pick<Explained, "status" | "bundle">): string =>
-  ROLLBACK_STATES[bundle?.rollback ?? ""] ?? status;
+export const eventState = (event: Pick<Explained, "status" | "bundle">): string =>
+  rollbackOf(event)?.state ?? event.status;
 
 type Known = {
   /** Who rejected it, and why. */
@@ -86,8 +79,9 @@ type Known = {
 export const whyOf = (event: Explained, { rejected = "A person rejected it", stopped = null }: Known = {}): string => {
   const gate = stoppingGate(event);
   if (event.failure !== null && event.status !== "delivered") {
-    const undone = undoneText(event);
-    return sentence(`${event.failure.detail || event.failure.kind}${undone === null ? "" : `, ${undone}`}`);
+    const rollback = rollbackOf(event);
+    const failure = event.failure.detail || event.failure.kind;
+    return sentence(rollback === undefined ? failure : `${failure}, ${rollback.text}`);
   }
   if (gate !== null)
     return gate.outcome === "hold" ? sentence(gate.detail) : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
