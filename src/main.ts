@@ -149,6 +149,9 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   if (isFirstStart) await checkPort(config);
   if (isEmbedded || evidenceFile !== null) await openDataDir(config, locations);
   if (!isFirstStart) await checkPort(config);
+  // These load slowly: a refused start should not wait for them, and from here on the engines are opened meanwhile.
+  const loadingMetrics = import("./observability/metrics.ts");
+  const loadingService = import("./service.ts");
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = locations.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = locations.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
@@ -164,8 +167,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
   });
   if (locations.log.engine === "sqlite" && !isThere(locations.log.path))
     refuseLoss(locations, { keyFile, hasFolded: folded });
-  // The metrics are imported only here, because they load slowly and a refused start should not wait for them.
-  const { metrics } = await import("./observability/metrics.ts");
+  const { metrics } = await loadingMetrics;
   const meters = metrics(config);
   let clockProblem: string | null = null;
   const onClock = (problem: string | null): void => {
@@ -225,7 +227,7 @@ const open = async (config: Config, logger: ProgramLogger): Promise<Service> => 
             refused(error, count);
           },
         });
-  const { service } = await import("./service.ts");
+  const { service } = await loadingService;
   return service({
     config,
     locations,
@@ -261,7 +263,6 @@ const printStartLink = async (running: Service, logger: FastifyBaseLogger): Prom
 };
 
 const run = async (): Promise<void> => {
-  limitHeapGrowth();
   const config = readConfig(process.env);
   const logger = programLogger(config, logLines());
   const opening = open(config, logger);
@@ -284,6 +285,8 @@ const run = async (): Promise<void> => {
   process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
+  // Not before, because while everything is loaded, most of it stays.
+  limitHeapGrowth();
   const { version, roles } = config;
   const at = await running.start().catch((error: NodeJS.ErrnoException) => {
     throw error.syscall === undefined ? error : notListening(config, error);

@@ -15,7 +15,6 @@ const ENTRY = fileURLToPath(new URL("../start.cjs", import.meta.url));
  * V8 takes it at its start alone. A service without it works as well.
  */
 const COLLECT_ALONE = "--single-threaded-gc";
-const FLAGS = ["--enable-source-maps", COLLECT_ALONE];
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /** If a signal ended the service, the exit code is this plus the signal's number, as shells have it. */
@@ -65,7 +64,7 @@ export const serve: Command = {
     const served = { ...env, ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) };
     const email = String(options.email ?? FIRST_EMAIL);
     if (isFirst) checkFirstRun(served, email);
-    const child = spawn(process.execPath, [...FLAGS, ENTRY], {
+    const child = spawn(process.execPath, [COLLECT_ALONE, ENTRY], {
       env: served,
       stdio: ["inherit", isFirst ? "pipe" : "inherit", "inherit"],
     });

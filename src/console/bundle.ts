@@ -65,11 +65,19 @@ const toldAs = (name: string, content: string): string => `<meta name="${name}" 
 
 export const telling = (shell: BundledFile, name: keyof typeof TOLD, content: string): BundledFile => {
   const plain = Buffer.from(shell.plain.toString().replace(toldAs(name, TOLD[name]), toldAs(name, content)));
-  const coded = new Map([
-    ["br", brotliCompressSync(plain)],
-    ["gzip", gzipSync(plain)],
-  ]);
-  return { ...shell, plain, coded };
+  let coded: ReadonlyMap<string, Buffer> | null = null;
+  return {
+    ...shell,
+    plain,
+    // Compressed when it is first asked for, because a start has no time for all of them.
+    get coded() {
+      coded ??= new Map([
+        ["br", brotliCompressSync(plain)],
+        ["gzip", gzipSync(plain)],
+      ]);
+      return coded;
+    },
+  };
 };
 
 /** The best coding that `Accept-Encoding` allows (RFC 9110, section 12.5.3); null for the plain bytes. */

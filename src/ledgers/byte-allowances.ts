@@ -50,8 +50,6 @@ const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
   agent_changes: (plan) => plan.changeBytesDay,
 };
 
-const KINDS = Object.keys(LIMIT_OF).length;
-
 class Allowance {
   /** UTC, in days since 1970. */
   readonly day: number;
@@ -139,15 +137,16 @@ class Allowance {
 }
 
 export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
-  const allowances = new LRUCache<string, Allowance>({ max: KINDS * ACCOUNTS_MAX });
+  const allowances = new LRUCache<string, Map<AllowanceKind, Allowance>>({ max: ACCOUNTS_MAX });
 
   const allowanceOf = (account: string, kind: AllowanceKind): Allowance => {
-    const key = `${kind} ${account}`;
     const day = Math.floor(deps.clock.now() / DAY_MS);
-    const known = allowances.get(key);
+    const ofAccount = allowances.get(account);
+    const known = ofAccount?.get(kind);
     if (known?.day === day) return known;
     const allowance = new Allowance(deps, account, kind, day);
-    allowances.set(key, allowance);
+    if (ofAccount === undefined) allowances.set(account, new Map([[kind, allowance]]));
+    else ofAccount.set(kind, allowance);
     return allowance;
   };
 
