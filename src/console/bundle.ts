@@ -67,7 +67,7 @@ export const telling = (shell: BundledFile, name: keyof typeof TOLD, content: st
   const plain = Buffer.from(shell.plain.toString().replace(toldAs(name, TOLD[name]), toldAs(name, content)));
   let coded: ReadonlyMap<string, Buffer> | null = null;
   return {
-    ...shell,
+    contentType: shell.contentType,
     plain,
     // Compressed when it is first asked for, because a start has no time for all of them.
     get coded() {
