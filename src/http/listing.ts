@@ -46,11 +46,15 @@ export type Cursor = { readonly value: string | number; readonly id: string };
 /** A number from a cursor must be checked to be finite, because JSON.parse reads 1e999 as Infinity. */
 const isSortable = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
 
-export const encodeCursor = ({ value, id }: Cursor): string =>
-  Buffer.from(JSON.stringify([value, id])).toString("base64url");
+/** `order` is the name that `Listing` has for it. */
+export const encodeCursor = ({ value, id }: Cursor, order?: string): string =>
+  Buffer.from(JSON.stringify(order === undefined ? [value, id] : [value, id, order])).toString("base64url");
 
-/** Null if the cursor is invalid. Callers can forge a valid one, so every query's `where` must name the account. */
-export const decodeCursor = (text: string): Cursor | null => {
+/**
+ * Null if the cursor is invalid, or of another order. Callers can forge a valid one, so every query's `where` must name the
+ * account.
+ */
+export const decodeCursor = (text: string, order?: string): Cursor | null => {
   const bytes = Buffer.from(text, "base64url");
   if (text.length > CURSOR_LENGTH_MAX || bytes.toString("base64url") !== text) return null;
   let parsed: unknown;
@@ -59,9 +63,9 @@ export const decodeCursor = (text: string): Cursor | null => {
   } catch {
     return null;
   }
-  if (!Array.isArray(parsed) || parsed.length !== 2) return null;
-  const [value, id]: readonly unknown[] = parsed;
-  if (typeof id !== "string" || !isSortable(value)) return null;
+  if (!Array.isArray(parsed) || parsed.length !== (order === undefined ? 2 : 3)) return null;
+  const [value, id, of]: readonly unknown[] = parsed;
+  if (typeof id !== "string" || !isSortable(value) || of !== order) return null;
   return { value, id };
 };
 
@@ -69,6 +73,8 @@ export type Listing = {
   readonly view: string;
   readonly where: readonly Condition[];
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
+  /** The name of an order that is not the list's usual one: a cursor of one order finds a wrong page in another. */
+  readonly order?: string;
 };
 
 type Total = { readonly total?: number; readonly total_is_more?: boolean };
@@ -100,13 +106,13 @@ export const invalid = (path: string, message: string): Problem =>
 
 export const pageOf = async <D extends object = Document, T = unknown>(
   views: Listed,
-  { view, where, sort }: Listing,
+  { view, where, sort, order }: Listing,
   query: Readonly<Record<string, unknown>>,
   show: (document: D, id: string) => T,
 ): Promise<Page<T> | Problem> => {
   const limit = limitOf(query.limit);
   if (limit === null) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
-  const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor));
+  const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor), order);
   if (after === null) return invalid("cursor", "must be the next_cursor of a page before");
 
   const found = await views.page(view, {
@@ -119,16 +125,16 @@ export const pageOf = async <D extends object = Document, T = unknown>(
   const last = found.length > limit ? shown.at(-1) : undefined;
   return {
     data: shown.map(({ id, document }) => show(typedDocument<D>(document), id)),
-    next_cursor: last === undefined ? null : cursorAfter(last, sort.field),
+    next_cursor: last === undefined ? null : cursorAfter(last, sort.field, order),
     ...(query.total === "true" ? await totalOf(views, { view, where, sort }) : {}),
   };
 };
 
-const cursorAfter = ({ id, document }: FoundDocument, field: string): string => {
+const cursorAfter = ({ id, document }: FoundDocument, field: string, order?: string): string => {
   const value = document[field];
   // Without this check, a document without a sort value would end the list too early.
   if (!isSortable(value)) throw new Error(`the document ${id} has no ${field} to sort by`);
-  return encodeCursor({ value, id });
+  return encodeCursor({ value, id }, order);
 };
 
 export const isPage = <T>(it: Page<T> | Problem): it is Page<T> => "data" in it;

@@ -102,11 +102,11 @@ export const waitingFor = (
   });
 
 /** The store has an index by expiry for each status, and only a pending approval still expires. */
-const sortOf = ({ order, for: which, status, ids }: Queried): Listing["sort"] | Problem => {
-  if (order !== "expiry") return { field: "requested_at", order: "desc" };
+const orderOf = ({ order, for: which, status, ids }: Queried): Pick<Listing, "sort" | "order"> | Problem => {
+  if (order !== "expiry") return { sort: { field: "requested_at", order: "desc" } };
   const isWaiting = (which === "me" || which === "all") && status === undefined && ids === undefined;
   return isWaiting
-    ? { field: "expires_at", order: "asc" }
+    ? { sort: { field: "expires_at", order: "asc" }, order }
     : invalid("order", "can be expiry only with for=me or for=all, without status and ids");
 };
 
@@ -120,8 +120,8 @@ export const list =
     const { for: which } = query;
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
-    const sort = sortOf(query);
-    if ("problem" in sort) return sort;
+    const ordered = orderOf(query);
+    if ("problem" in ordered) return ordered;
     const named = valuesOf(query.status);
     const asked = query.ids === undefined ? deps.views : withIds(deps.views, valuesOf(query.ids));
     const views = withStatuses(
@@ -133,7 +133,7 @@ export const list =
       ...(range.from === null ? [] : [{ field: "requested_at", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "requested_at", is: "<", value: range.to } as const]),
     ];
-    const listing = { view: approvals.schema.name, where, sort };
+    const listing = { view: approvals.schema.name, where, ...ordered };
     const chosen =
       which === undefined ? views : filtered(views, (document) => concerns(which, document, principal, at));
     const page = await pageOf(chosen, listing, query, (document: ApprovalDocument, id) =>

@@ -257,6 +257,12 @@ test("what waits is listed by its expiry, page by page, and no other list has th
     const first = await page(`for=${list}&limit=3`);
     assert.equal(first.ids, [minute, two, ten], list);
     assert.equal((await page(`for=${list}&limit=3&cursor=${first.cursor}`)).ids, [half, hour], list);
+    const newest = (await call("approver", "GET", `?for=${list}&limit=3`)).body.next_cursor;
+    for (const other of [`order=expiry&cursor=${newest}`, `cursor=${first.cursor}`]) {
+      const { status, body } = await call("approver", "GET", `?for=${list}&limit=3&${other}`);
+      assert.is(status, 400, other);
+      assert.equal(body.errors, [{ path: "/cursor", message: "must be the next_cursor of a page before" }], other);
+    }
   }
   assert.equal((await page("for=all", "stranger")).ids, []);
   for (const query of ["", "for=decided", "for=me&status=pending", `for=all&ids=${hour}`])
