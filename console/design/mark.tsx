@@ -20,11 +20,10 @@ const MarkAndWord = ({ word, mark, role }: State) => (
   </span>
 );
 
-/** A state as people read it: its mark in colour and its word in ink. */
-export const StateMark = ({ value }: { readonly value: string }) => <MarkAndWord {...stateOf(value)} />;
-export const ProofMark = ({ value }: { readonly value: string }) => <MarkAndWord {...proofStateOf(value)} />;
+type StateMarkProps = { readonly value: string; readonly word?: string };
 
-/** A state in other words, such as "Hold, then approved". */
-export const WordedMark = ({ value, word }: { readonly value: string; readonly word: string }) => (
+/** A state as people read it: its mark in colour and its word in ink, or other words, such as "Hold, then approved". */
+export const StateMark = ({ value, word = stateOf(value).word }: StateMarkProps) => (
   <MarkAndWord {...stateOf(value)} word={word} />
 );
+export const ProofMark = ({ value }: { readonly value: string }) => <MarkAndWord {...proofStateOf(value)} />;

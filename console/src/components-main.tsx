@@ -7,7 +7,7 @@ import type { FilterValues } from "../design/filter-values.ts";
 import { FilterBar } from "../design/filters.tsx";
 import { Gauge, GaugeKey } from "../design/gauge.tsx";
 import { Confirm } from "../design/layer.tsx";
-import { Icon, WordedMark } from "../design/mark.tsx";
+import { Icon, StateMark } from "../design/mark.tsx";
 import { Palette } from "../design/palette.tsx";
 import { Empty, LoadError, Loading, NoRight } from "../design/placeholders.tsx";
 import { Seal } from "../design/seal.tsx";
@@ -194,7 +194,7 @@ const Tables = () => (
             </>
           ),
         },
-        { name: "State", as: "a", show: (row) => <WordedMark value={row.state} word={row.state} /> },
+        { name: "State", as: "a", show: (row) => <StateMark value={row.state} word={row.state} /> },
         { name: "Cost", as: "num hide nw", show: () => "€0.02" },
       ]}
     />

@@ -34,6 +34,17 @@ const inBrowser = (binary: string): void => {
     return id;
   };
 
+  const fitsEverywhere = async (what: string): Promise<void> => {
+    for (const width of WIDTHS)
+      for (const dark of [false, true]) {
+        await page.shaped({ width, dark });
+        if (process.env.SHOTS) await page.screenshot(`${process.env.SHOTS}/${what}-${width}-${dark}.png`);
+        assert.equal(await violations(page), [], `${width} ${dark ? "dark" : "light"}`);
+        assert.ok((await overflow(page)) <= 0, `at ${width} px`);
+      }
+    await page.shaped({});
+  };
+
   test.before(async () => {
     [program, page, shop] = await Promise.all([startProgram(), openBrowser(binary), orders()]);
     await page.shaped({});
@@ -83,13 +94,13 @@ const inBrowser = (binary: string): void => {
     const { steps } = (await world.client.call("GET", `/v1/bundles/${id}`)).body;
     const undone = steps.find((it: { status: string }) => it.status === "compensated");
     await page.open(`${program.url}/events/${undone.event_id}`);
-    await page.reads(/Delivered Undone with its bundle/);
+    await page.reads(/Delivered, undone with its bundle/);
     const byHand = steps.find((it: { resolution: unknown }) => it.resolution !== null);
     await page.open(`${program.url}/events/${byHand.event_id}`);
-    await page.reads(/Delivered undone by hand, see its bundle/);
+    await page.reads(/Delivered, undone by hand, see its bundle/);
     await page.open(`${program.url}/events?action=order.create`);
-    await page.reads(/Undone Delivered, then undone with its bundle/);
-    await page.reads(/Undone Delivered, then undone by hand/);
+    await page.reads(/Delivered, undone Undone with its bundle/);
+    await page.reads(/Delivered, undone Undone by hand/);
   });
 
   test("the matches of a search are told as far as they were read", async () => {
@@ -136,29 +147,24 @@ const inBrowser = (binary: string): void => {
 
   test("while a step still has to be undone by hand, the list of events says so", async () => {
     const id = await bundle("half");
-    const state = /Needs manual undo Delivered, and its bundle could not undo it/;
-    await page.open(`${program.url}/events?action=order.create`);
+    const state = /Delivered, needs manual undo Its bundle could not undo it/;
+    await page.open(`${program.url}/events?action=order.create&status=delivered`);
     await page.reads(state);
+    await fitsEverywhere("events");
     // By a member's session, as a person has to.
     await page.evaluate(`void fetch("/v1/bundles/${id}/steps/3/resolve", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ comment: "Called the bank" }),
     })`);
-    await page.hides("its bundle could not undo it");
+    await page.hides("Its bundle could not undo it");
   });
 
   test("it fits six widths in two schemes, and axe finds nothing", async () => {
     const id = await bundle("again");
     await page.open(`${program.url}/bundles/${id}`);
     await page.shows("What each step did");
-    for (const width of WIDTHS)
-      for (const dark of [false, true]) {
-        await page.shaped({ width, dark });
-        if (process.env.SHOTS) await page.screenshot(`${process.env.SHOTS}/bundle-${width}-${dark}.png`);
-        assert.equal(await violations(page), [], `${width} ${dark ? "dark" : "light"}`);
-        assert.ok((await overflow(page)) <= 0, `at ${width} px`);
-      }
+    await fitsEverywhere("bundle");
   });
 };
 

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { bindingOf } from "../../console/design/key-bindings.ts";
+import { stateOf } from "../../console/design/states.ts";
 import { pathOf, searchOf } from "../../console/src/api/call-address.ts";
 import { Calls } from "../../console/src/api/calls.ts";
 import { EarlyReads } from "../../console/src/api/early-reads.ts";
@@ -436,16 +437,28 @@ test("a delivery that took more than one attempt or a person's approval says so"
 test("a step that was sent says what the rollback of its bundle made of it, in its state as well", () => {
   const told = (rollback: string | null) => {
     const event = { ...EVENT, status: "delivered", bundle: { rollback } };
-    return [eventState(event), whyOf(event)];
+    return [...Object.values(eventState(event)), whyOf(event)];
   };
-  assert.equal(told(null), ["delivered", ""]);
-  assert.equal(told("undone"), ["compensated", "Delivered, then undone with its bundle"]);
-  assert.equal(told("undone_by_hand"), ["compensated", "Delivered, then undone by hand"]);
-  assert.equal(told("left"), ["compensation_failed", "Delivered, and its bundle could not undo it"]);
+  assert.equal(told(null), ["delivered", "Delivered", ""]);
+  assert.equal(told("undone"), ["compensated", "Delivered, undone", "Undone with its bundle"]);
+  assert.equal(told("undone_by_hand"), ["compensated", "Delivered, undone", "Undone by hand"]);
+  assert.equal(told("left"), ["compensation_failed", "Delivered, needs manual undo", "Its bundle could not undo it"]);
   const unknown = { ...EVENT, status: "failed", failure: { kind: "socket", detail: "other side closed" } };
   const left = { ...unknown, bundle: { rollback: "left" } };
-  const said = "Other side closed, and its bundle could not undo it";
-  assert.equal([eventState(left), whyOf(left)], ["compensation_failed", said], "it may have been done");
+  assert.is(eventState(left).word, "Failed, needs manual undo", "it may have been done");
+  assert.is(whyOf(left), "Other side closed; its bundle could not undo it");
+});
+
+test("the state of an event begins with its status, by which a list is filtered, whatever came later", () => {
+  const payload = { erased_at: "2026-01-02T00:00:00.000Z" };
+  for (const status of ["delivered", "failed"])
+    for (const rollback of [null, "undone", "undone_by_hand", "left"])
+      for (const later of [{}, { payload }])
+        assert.ok(
+          eventState({ status, bundle: { rollback }, ...later }).word.startsWith(stateOf(status).word),
+          `${status} ${rollback}`,
+        );
+  assert.equal(eventState({ status: "delivered", payload }), { value: "erased", word: "Delivered, payload erased" });
 });
 
 test("a rejection is told with its person and their words, as far as the reader may see them", () => {

@@ -113,7 +113,7 @@ const inBrowser = (binary: string): void => {
     const csv = await until("the file is made", () => page.evaluate<string | null>("globalThis.saved"));
     await page.shows("3 events saved.");
     const [head, ...lines] = csv.trimEnd().split("\r\n");
-    assert.is(head, "id,received_at,origin,from,type,to,state,why,cost_eur,attempts,run");
+    assert.is(head, "id,received_at,origin,from,type,to,state,why,cost_eur,attempts,run,rollback");
     assert.equal(
       lines.map((it) => it.split(",")[0]),
       ids.toReversed(),

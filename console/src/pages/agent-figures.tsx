@@ -123,7 +123,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { name: "State", as: "a", show: (row) => <StateMark value={eventState(row)} /> },
+  { name: "State", as: "a", show: (row) => <StateMark {...eventState(row)} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Cost", as: "num hide nw", show: EventCost },
 ];

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { countdown, counted, euro } from "../../design/format.ts";
 import { Gauge, GaugeKey } from "../../design/gauge.tsx";
-import { Icon, Mark, StateMark, WordedMark } from "../../design/mark.tsx";
+import { Icon, Mark, StateMark } from "../../design/mark.tsx";
 import { stateOf } from "../../design/states.ts";
 import { Id, Note, Section, Time } from "../../design/text.tsx";
 import type { AnswerOf, Me } from "../api/api.ts";
@@ -70,7 +70,7 @@ export const Lede = ({ approval, context }: ShownProps) => {
   return (
     <header class="lede">
       <p class="meta row">
-        {status === "pending" ? <WordedMark value="held" word="Waiting for a person" /> : <StateMark value={status} />}
+        {status === "pending" ? <StateMark value="held" word="Waiting for a person" /> : <StateMark value={status} />}
         <Id id={approval.id} />
         <span>
           asked <Time at={approval.requested_at} />

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Filter } from "../../design/filter-values.ts";
 import { count, counted, duration } from "../../design/format.ts";
 import { useKeys } from "../../design/keys.ts";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
@@ -57,7 +57,7 @@ const OneAttempt = ({ attempt, endpoint, isOpen }: OneProps) => {
     <section class="stack tight" aria-label={`Attempt ${number}`} aria-current={isOpen ? "true" : undefined}>
       <header class="row">
         <h3>Attempt {number}</h3>
-        <WordedMark value={outcome} word={word} />
+        <StateMark value={outcome} word={word} />
         <span class="end meta">
           <Time at={attempt.started_at} as="clock" />
         </span>

@@ -1,5 +1,5 @@
 import { count, counted, duration } from "../../design/format.ts";
-import { ProofMark, WordedMark } from "../../design/mark.tsx";
+import { ProofMark, StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Seal } from "../../design/seal.tsx";
 import { stateOf } from "../../design/states.ts";
@@ -80,7 +80,7 @@ export const Side = ({ event, approval }: { readonly event: Event; readonly appr
       <Section title="Decision">
         <Facts
           rows={[
-            ["Verdict", <WordedMark value={verdict.decision} word={DECISIONS[verdict.decision] ?? verdict.decision} />],
+            ["Verdict", <StateMark value={verdict.decision} word={DECISIONS[verdict.decision] ?? verdict.decision} />],
             [
               "Policy",
               policy === null ? (

@@ -147,14 +147,13 @@ const Cause = ({ event, decided, onDone }: CauseProps) => {
   );
 };
 
-/** What was sent may have been taken back since: its own state alone would be greener than the truth. */
+/** How a step that was sent was undone since, after its state. */
 const TakenBack = ({ event }: { readonly event: Event }) => {
   const { bundle } = event;
   if (bundle?.rollback == null) return null;
   return (
     <span>
-      {bundle.rollback === "undone_by_hand" ? "undone by hand" : <StateMark value={eventState(event)} />}
-      {bundle.rollback === "undone" ? " with " : ", see "}
+      {bundle.rollback === "undone" ? "with " : bundle.rollback === "undone_by_hand" ? "by hand, see " : "see "}
       <a href={`/bundles/${encodeURIComponent(bundle.id)}`}>its bundle</a>
     </span>
   );
@@ -202,7 +201,7 @@ const Found = ({ shown, query }: FoundProps) => {
         title={<Breaking text={eventTitle(event)} />}
         meta={
           <>
-            <StateMark value={event.status} />
+            <StateMark {...eventState(event)} />
             <TakenBack event={event} />
             <span>
               {event.sample ? "a sample " : ""}from{" "}

@@ -94,11 +94,7 @@ const columns = (
       </>
     ),
   },
-  {
-    name: "State",
-    as: "a",
-    show: (row) => <StateMark value={row.payload.erased_at === null ? eventState(row) : "erased"} />,
-  },
+  { name: "State", as: "a", show: (row) => <StateMark {...eventState(row)} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "Cost", as: "num hide nw", show: EventCost },
   { name: "Attempts", as: "num hide wide", show: (row) => (row.attempt_count === 0 ? "–" : row.attempt_count) },
@@ -114,11 +110,12 @@ const exportColumns = (
   { name: "from", of: ({ origin }) => origin.name },
   { name: "type", of: ({ type }) => type },
   { name: "to", of: (row) => name(row.endpoint_id) ?? row.endpoint_id },
-  { name: "state", of: eventState },
+  { name: "state", of: ({ status }) => status },
   { name: "why", of: (row) => whyOf(row, { stopped: stoppedOf(row.endpoint_id) }) },
   { name: "cost_eur", of: (row) => row.cost_eur },
   { name: "attempts", of: (row) => row.attempt_count },
   { name: "run", of: ({ run }) => run },
+  { name: "rollback", of: ({ bundle }) => bundle?.rollback ?? null },
 ];
 
 const toggled = (picked: ReadonlySet<string>, id: string): ReadonlySet<string> =>

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { name: "State", as: "a", show: (row) => <StateMark value={eventState(row)} /> },
+  { name: "State", as: "a", show: (row) => <StateMark {...eventState(row)} /> },
   { name: "Why", as: "soft why", show: (row) => whyOf(row) },
   { name: "Version", as: "num hide", show: ({ verdict }) => verdict.policy?.version ?? "–" },
   { name: "Cost", as: "num hide nw", show: EventCost },

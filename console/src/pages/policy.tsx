@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Filter, faultOf } from "../../design/filter-values.ts";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { call, me } from "../api/api.ts";
 import { isNameSettled, useNames } from "../api/names.ts";
@@ -57,7 +57,7 @@ const Meta = ({ policy, uses }: MetaProps) => {
   if (policy === null) return <span>It limits nothing before it is published and put on something.</span>;
   return (
     <>
-      <WordedMark value="active" word={`Version ${policy.version} is in force`} />
+      <StateMark value="active" word={`Version ${policy.version} is in force`} />
       <span>
         since <Time at={policy.created_at} />, published by {nameOf(policy.created_by) ?? "a member"}
       </span>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { count, counted } from "../../design/format.ts";
-import { Mark, WordedMark } from "../../design/mark.tsx";
+import { Mark, StateMark } from "../../design/mark.tsx";
 import { Facts, Head, Id, Section, Time, Zone } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useNames } from "../api/names.ts";
@@ -108,7 +108,7 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
         title={filterText(filter)}
         meta={
           <>
-            <WordedMark value={replayState(replay)} word={replayText(replay, waitingAt)} />
+            <StateMark value={replayState(replay)} word={replayText(replay, waitingAt)} />
             <span>
               <Time at={replay.started_at} as="exact" />
             </span>

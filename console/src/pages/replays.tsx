@@ -1,6 +1,6 @@
 import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Note, Section, Time } from "../../design/text.tsx";
@@ -49,7 +49,7 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
       </>
     ),
   },
-  { name: "State", as: "a", show: (row) => <WordedMark value={replayState(row)} word={replayWord(row)} /> },
+  { name: "State", as: "a", show: (row) => <StateMark value={replayState(row)} word={replayWord(row)} /> },
 ];
 
 const exportColumns = (name: (id: string | null) => string | null): readonly ExportColumn<Row>[] => [

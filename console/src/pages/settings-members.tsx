@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Field, fieldsOf, Select } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import { Secret } from "../../design/secret.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Breaking, Note, Section, Time } from "../../design/text.tsx";
@@ -234,10 +234,10 @@ const columns = (deeds: Deeds): readonly Column<Member>[] => [
     as: "c",
     show: ({ state, expires_at }) =>
       state === "active" ? (
-        <WordedMark value="active" word="Member" />
+        <StateMark value="active" word="Member" />
       ) : (
         <>
-          <WordedMark value="queued" word="Invited" />
+          <StateMark value="queued" word="Invited" />
           {expires_at === null ? null : (
             <span class="sub">
               until <Time at={expires_at} />

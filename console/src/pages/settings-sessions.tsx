@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field, fieldsOf } from "../../design/field.tsx";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import type { Column } from "../../design/table.tsx";
 import { Section, Time } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
@@ -96,7 +96,7 @@ const columns = (onGone: () => void): readonly Column<Session>[] => [
   {
     name: "State",
     as: "b",
-    show: ({ current }) => <WordedMark value="active" word={current ? "This session" : "Open"} />,
+    show: ({ current }) => <StateMark value="active" word={current ? "This session" : "Open"} />,
   },
   {
     name: "Signed in",

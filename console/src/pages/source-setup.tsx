@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../design/field.tsx";
 import type { Filter } from "../../design/filter-values.ts";
-import { WordedMark } from "../../design/mark.tsx";
+import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
 import { Breaking, Copied, Head } from "../../design/text.tsx";
@@ -225,7 +225,7 @@ const Done = ({ nth, what, is, href }: { nth: number; what: string; is: string; 
     <span aria-hidden="true">{nth}</span>
     <div>
       <div class="row">
-        <WordedMark value="delivered" word={what} />
+        <StateMark value="delivered" word={what} />
         <span class="soft">
           <Breaking text={is} />
         </span>

@@ -1,3 +1,4 @@
+import { stateOf } from "../../design/states.ts";
 import { type Stopped, waitText } from "./endpoint-text.ts";
 import { type Gate, gateDetail, gateName } from "./gate-words.ts";
 
@@ -13,6 +14,7 @@ export type Explained = {
   readonly approval_id?: string | null;
   readonly attempt_count?: number;
   readonly bundle?: { readonly rollback: string | null } | null;
+  readonly payload?: { readonly erased_at: string | null };
   /** Only the event itself has them, a row of a list has not. */
   readonly attempts?: readonly { readonly failure: { readonly detail: string } | null }[];
 };
@@ -41,9 +43,9 @@ const repeats = ({ duplicates, delivery_id_reused: reused }: Explained): readonl
 
 /** The state of a step, and what became of it, by what the rollback of its bundle made of it. */
 const ROLLBACKS: Readonly<Record<string, { readonly state: string; readonly text: string }>> = {
-  undone: { state: "compensated", text: "then undone with its bundle" },
-  undone_by_hand: { state: "compensated", text: "then undone by hand" },
-  left: { state: "compensation_failed", text: "and its bundle could not undo it" },
+  undone: { state: "compensated", text: "undone with its bundle" },
+  undone_by_hand: { state: "compensated", text: "undone by hand" },
+  left: { state: "compensation_failed", text: "its bundle could not undo it" },
 };
 
 const rollbackOf = ({ bundle }: Pick<Explained, "bundle">) => ROLLBACKS[bundle?.rollback ?? ""];
@@ -53,7 +55,7 @@ const deliveredAfter = (event: Explained): readonly string[] => {
   const { approval_id, attempt_count = 1 } = event;
   const rollback = rollbackOf(event);
   return [
-    ...(rollback === undefined ? [] : [`delivered, ${rollback.text}`]),
+    ...(rollback === undefined ? [] : [rollback.text]),
     ...(approval_id == null ? [] : ["approved by a person"]),
     ...(attempt_count > 1 ? [`attempt ${attempt_count} succeeded`] : []),
   ];
@@ -64,9 +66,17 @@ const retrying = ({ attempts }: Explained): string => {
   return `${detail === undefined ? "The last attempt failed" : sentence(detail)}; another attempt follows`;
 };
 
-/** A step that was sent and has to be undone, or was, is not at the end that its own delivery had. */
-export const eventState = (event: Pick<Explained, "status" | "bundle">): string =>
-  rollbackOf(event)?.state ?? event.status;
+/**
+ * The state of an event as a mark and words. The words begin with its status, by which lists are filtered. A step that was
+ * undone, or has to be, has the mark of that, as its own delivery alone would be greener than the truth.
+ */
+export const eventState = (event: Pick<Explained, "status" | "bundle" | "payload">) => {
+  const later = [rollbackOf(event)?.state, event.payload?.erased_at == null ? undefined : "erased"].filter(
+    (it) => it !== undefined,
+  );
+  const words = later.map((it) => stateOf(it).word.toLowerCase());
+  return { value: later.at(-1) ?? event.status, word: [stateOf(event.status).word, ...words].join(", ") };
+};
 
 type Known = {
   /** Who rejected it, and why. */
@@ -81,7 +91,7 @@ export const whyOf = (event: Explained, { rejected = "A person rejected it", sto
   if (event.failure !== null && event.status !== "delivered") {
     const rollback = rollbackOf(event);
     const failure = event.failure.detail || event.failure.kind;
-    return sentence(rollback === undefined ? failure : `${failure}, ${rollback.text}`);
+    return sentence(rollback === undefined ? failure : `${failure}; ${rollback.text}`);
   }
   if (gate !== null)
     return gate.outcome === "hold" ? sentence(gate.detail) : `${gateName(gate.gate)}: ${gateDetail(gate)}`;
