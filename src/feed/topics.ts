@@ -6,6 +6,7 @@ import { approvals } from "../../projections/approvals.ts";
 import { bundles } from "../../projections/bundles.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
 import { events } from "../../projections/events.ts";
+import { members } from "../../projections/members.ts";
 import { policies } from "../../projections/policies.ts";
 import { replays } from "../../projections/replays.ts";
 import { sources } from "../../projections/sources.ts";
@@ -22,6 +23,7 @@ export const TOPICS = [
   "agents",
   "actions",
   "policies",
+  "account",
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 
@@ -38,6 +40,7 @@ const CATEGORIES: Readonly<Record<string, Topic>> = {
   agent: "agents",
   action: "actions",
   policy: "policies",
+  account: "account",
 };
 
 export const VIEW_OF: Readonly<Record<Topic, string>> = {
@@ -50,6 +53,8 @@ export const VIEW_OF: Readonly<Record<Topic, string>> = {
   agents: agents.schema.name,
   actions: actions.schema.name,
   policies: policies.schema.name,
+  // The account itself has no view; of its records, members are what lists show.
+  account: members.schema.name,
 };
 
 /** Empty if no list shows the record. A record of a hold or of a held change also changes its approval. */

@@ -344,12 +344,16 @@ const inBrowser = (binary: string): void => {
     client = await logIn(program.url, { ...WHO, password: NEW_PASSWORD });
   });
 
-  test("an owner changes the account's name and time zone, by which the console then writes in each tab", async () => {
+  test("an owner changes the account's name and time zone, by which the console then writes in each tab and each browser", async () => {
     const tab = await page.tab();
     await tab.shaped({});
     await tab.open(`${program.url}/overview`);
     await tab.shows("Times in UTC");
     await page.toFront();
+    await other.open(`${program.url}/overview`);
+    await signIn(other, WHO.email, NEW_PASSWORD);
+    await other.shows("Times in UTC");
+    await other.shows("Live");
     await visit("/settings/account", "Name and time zone");
     await write(page, "name", `Marlow ${HOSTILE}`);
     await write(page, "time_zone", "Mars/Olympus");
@@ -366,6 +370,9 @@ const inBrowser = (binary: string): void => {
     await tab.shows(`Marlow ${HOSTILE}`);
     await tab.close();
     await page.toFront();
+    await other.shows("Times in Asia/Tokyo");
+    await other.shows(`Marlow ${HOSTILE}`);
+    await other.evaluate("fetch('/v1/auth/logout', { method: 'POST' }).then(() => undefined)");
     const { body } = await client.session("GET", "/v1/auth/me");
     assert.equal([body.account.name, body.account.time_zone], [`Marlow ${HOSTILE}`, "Asia/Tokyo"]);
     await client.session("PATCH", "/v1/account", { name: "My account", time_zone: "UTC" });

@@ -119,29 +119,28 @@ export const call = async <Name extends CallName>(
 /** One channel to say and to hear, because a channel does not hear itself: only the other tabs are told. */
 const session = new BroadcastChannel("countersign-session");
 
-type Account = Me["account"];
-type Said = { readonly member: string | null } | { readonly account: Account };
-
-const say = (it: Said): void => session.postMessage(it);
+type Said = { readonly member: string | null };
 
 /** Tells the other tabs who is signed in now: a tab of another member must not go on as this one. */
-export const announce = (member: string | null): void => say({ member });
+export const announce = (member: string | null): void => session.postMessage({ member } satisfies Said);
 
-const takeUp = (account: Account): void => {
+/** The page writes the account's name, and times in its zone. */
+export const accountChanged = (account: Me["account"]): void => {
   const who = me.value;
   if (who?.account.id === account.id) me.value = { ...who, account };
 };
 
-/** This tab and the others write the account's name, and times in its zone. */
-export const accountChanged = (account: Account): void => {
-  takeUp(account);
-  say({ account });
+/** Reads the account again when a member changed it, in this browser or another. */
+export const followAccount = (): void => {
+  onFrame(({ topic }) => {
+    if (topic !== null && topic !== "account") return;
+    void call("GET /v1/auth/me").then((answer) => answer.ok && accountChanged(answer.body.account));
+  });
 };
 
-/** Hears when another tab changes the account, signs in or out. The page of another member stays as it is and says so; nothing is sent from it. */
+/** Hears when another tab signs in or out. The page of another member stays as it is and says so; nothing is sent from it. */
 export const followSession = (): void => {
   session.onmessage = ({ data }: MessageEvent<Said>) => {
-    if ("account" in data) return takeUp(data.account);
     const member = me.value?.member.id;
     if (member === undefined || (data.member === member && waiting === null)) return;
     // The stream of all tabs is that of whoever is signed in now.

@@ -5,7 +5,7 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext } from "../../design/text.tsx";
 import { WholeLists } from "../../design/virtual-rows.tsx";
 import { visibleText } from "../../design/visible-text.ts";
-import { call, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
+import { call, followAccount, followSession, interruption, type Me, me, signedInAgain } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
 import { readPositions } from "../api/page-reads.ts";
@@ -171,6 +171,7 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   useNames();
   useEffect(() => {
     followSession();
+    followAccount();
     followStream(() => readPositions.lowest(FIRST_READS_MS));
     void readPreferences();
   }, []);

@@ -147,6 +147,18 @@ test("only the topics asked for are told, and the end of a hold also as a change
     assert.ok(framesOf(source).every(({ topic, id }) => topic === "approvals" && id === "apr_1"));
   }));
 
+test("a change of the account itself is told, and only to the account", () =>
+  withWorld(async (it) => {
+    const source = await it.open("?topics=account");
+    for (const account of ["acc_b", "acc_a"]) {
+      const data = { account, changes: { time_zone: "Asia/Tokyo" }, at: "2026-01-02T03:04:05.678Z" };
+      await it.add(`account-${account}`, { type: "AccountChanged", data }, account);
+    }
+    await arrived(source, 1);
+    const [frame] = framesOf(source);
+    assert.equal([frame?.topic, frame?.id, frame?.status], ["account", "acc_a", null]);
+  }));
+
 test("more changes than a second has frames are one frame with their number", () =>
   withWorld(async (it) => {
     const source = await it.open("?topics=events");
