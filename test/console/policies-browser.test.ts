@@ -69,6 +69,7 @@ const inBrowser = (binary: string): void => {
 
     await fillIn("Requests a minute", "60");
     await page.shows("1 change since version 1");
+    await page.reads(/What differs from version 1 Requests a minute new: 60/);
     await press("Publish version 2…");
     await fillIn("Why", "a loop in May");
     await press("Publish version 2");
@@ -77,7 +78,9 @@ const inBrowser = (binary: string): void => {
     await page.shows("a loop in May");
     await press("Compare with version 1");
     await page.shows("Version 1 against version 2");
+    await page.reads(/Version 1 against version 2 Requests a minute new: 60/);
     await page.shows('"rate_per_minute": 60');
+    assert.equal(await violations(page), []);
     assert.is(await page.evaluate("location.search"), "?tab=versions&v=1..2");
   });
 

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lineSigns } from "../../console/src/pages/line-difference.ts";
 import { offerAt } from "../../console/src/pages/policy-completion.ts";
-import type { Json } from "../../console/src/pages/policy-definition.ts";
+import type { Definition, Json } from "../../console/src/pages/policy-definition.ts";
 import { changesBetween } from "../../console/src/pages/policy-difference.ts";
 import { definitionFrom, nameInForm } from "../../console/src/pages/policy-fields.ts";
 import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
@@ -91,10 +91,13 @@ test("rules are compared by their names, so one that goes changes no other; by t
   const [a, b, c] = [rule("a"), rule("b"), rule("c")];
   const labels = (before: Json, after: Json) =>
     changesBetween({ deny: before }, { deny: after }).map(({ label, kind }) => `${label} ${kind}`);
-  assert.equal(labels([a, b, c], [a, c]), ["deny › b removed"]);
-  assert.equal(labels([a, c], [a, b, { ...c, when: "true" }]), ["deny › c › when changed", "deny › b new"]);
+  assert.equal(labels([a, b, c], [a, c]), ["Rules that refuse › b removed"]);
+  assert.equal(labels([a, c], [a, b, { ...c, when: "true" }]), [
+    "Rules that refuse › c › Refuses when changed",
+    "Rules that refuse › b new",
+  ]);
   assert.equal(labels([a, b], [b, a]).length, 4, "another order is a change");
-  assert.equal(labels([a, a], [a]), ["deny › 2 removed"]);
+  assert.equal(labels([a, a], [a]), ["Rules that refuse › 2 removed"]);
 });
 
 test("a rule that comes or goes is told as a sentence, and a condition keeps its lines", () => {
@@ -103,9 +106,38 @@ test("a rule that comes or goes is told as a sentence, and a condition keeps its
   const [gone] = changesBetween({ deny: [rule, rule] }, {});
   assert.equal([gone?.kind, gone?.before], ["removed", `${said}; ${said}`]);
   const [added] = changesBetween({ deny: [rule] }, { deny: [rule, rule] });
-  assert.equal([added?.label, added?.kind, added?.after], ["deny › 2", "new", said]);
+  assert.equal([added?.label, added?.kind, added?.after], ["Rules that refuse › 2", "new", said]);
   const texts = { "deny.0": "yes", "deny.0.name": "a", "deny.0.when": "cost_eur > 1.0 &&\r\ncost_eur < 2.0" };
   assert.equal(definitionFrom(texts, {}).deny, [{ name: "a", when: "cost_eur > 1.0 &&\ncost_eur < 2.0" }]);
+});
+
+test("what differs is told in the form's words, and by the definition's names where the form has no field", () => {
+  const told = (before: Definition, after: Definition) =>
+    changesBetween(before, after).map(({ label, kind, before: was, after: becomes }) => [label, kind, was, becomes]);
+  assert.equal(
+    told(
+      { budget_eur_day: 18, approval: { when: "cost_eur > 1.0", expires_after_s: 60 }, loop: { window_s: 60 } },
+      { budget_eur_day: 20, approval: { when: "true", expires_after_s: 60 }, block_on_violation: false },
+    ),
+    [
+      ["Budget, euros a day", "changed", "18", "20"],
+      ["Approval › Only when", "changed", "cost_eur > 1.0", "true"],
+      ["Loops › Within so many seconds", "removed", "60", ""],
+      ["Only observe", "new", "", "yes"],
+    ],
+  );
+  assert.equal(told({}, { approval: {}, protected: true }), [
+    ["Approval", "new", "", "{}"],
+    ["Protected", "new", "", "yes"],
+  ]);
+  const schema = { properties: { "approval.when": { type: "string" } } };
+  assert.equal(told({ schema }, { schema: { properties: { "approval.when": { type: "null" } } } }), [
+    ["schema › properties › approval.when › type", "changed", "string", "null"],
+  ]);
+  assert.is(
+    told({}, { schema, "approval.when": "true" }).join("; "),
+    `schema,new,,${JSON.stringify(schema)}; approval.when,new,,true`,
+  );
 });
 
 test("a wrong value is named as the form names it, and by its pointer where the form has no field for it", () => {

@@ -1,9 +1,10 @@
 import type { Definition, Json } from "./policy-definition.ts";
+import { hasLabel, wordsOf } from "./policy-fields.ts";
 
 /** How two versions of a policy differ, value by value. Pure. */
 
 export type Change = {
-  /** The names on the way, such as `approval › when`. */
+  /** The words on the way, such as `Approval › Only when`. */
   readonly label: string;
   readonly kind: "new" | "changed" | "removed";
   readonly before: string;
@@ -15,9 +16,10 @@ type Members = { readonly [name: string]: Json };
 const isMembers = (value: Json | undefined): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A rule as its row says it; anything else as it stands in the text. */
+/** A rule as its row says it, what is ticked in the form as yes or no, anything else as it stands in the text. */
 const written = (value: Json | undefined): string => {
   if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "yes" : "no";
   if (isMembers(value) && typeof value.name === "string" && typeof value.when === "string")
     return `“${value.name}” refuses when ${value.when}`;
   if (Array.isArray(value)) return value.map(written).join("; ");
@@ -49,8 +51,16 @@ const partsOf = (before: Json | undefined, after: Json | undefined): readonly [M
   return [parts(before), parts(after)];
 };
 
+/** A group of the form that comes or goes is told by its fields. */
+const orEmpty = (value: Json | undefined, other: Json | undefined, path: readonly string[]): Json | undefined =>
+  value === undefined && hasLabel(path) && isMembers(other) && Object.keys(other).length > 0 ? {} : value;
+
+/** The form asks whether a policy only observes, the definition whether it refuses. */
+const asTicked = (value: Json | undefined, [name]: readonly string[]): Json | undefined =>
+  name === "block_on_violation" && typeof value === "boolean" ? !value : value;
+
 const changesIn = (before: Json | undefined, after: Json | undefined, path: readonly string[]): readonly Change[] => {
-  const parts = partsOf(before, after);
+  const parts = partsOf(orEmpty(before, after, path), orEmpty(after, before, path));
   if (parts !== null) {
     const [a, b] = parts;
     const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
@@ -58,7 +68,8 @@ const changesIn = (before: Json | undefined, after: Json | undefined, path: read
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const kind = before === undefined ? "new" : after === undefined ? "removed" : "changed";
-  return [{ label: path.join(" › "), kind, before: written(before), after: written(after) }];
+  const [was, becomes] = [before, after].map((it) => written(asTicked(it, path)));
+  return [{ label: wordsOf(path), kind, before: was ?? "", after: becomes ?? "" }];
 };
 
 /** Every value that differs; empty if only the layout does. */

@@ -8,7 +8,7 @@ import { changesBetween } from "./policy-difference.ts";
 import { type Draft, definitionOf, parsedDraft, textOf } from "./policy-draft.ts";
 import { nameInForm } from "./policy-fields.ts";
 import { PolicyForm } from "./policy-form.tsx";
-import { CodeLines } from "./policy-lines.tsx";
+import { ChangeList, CodeLines } from "./policy-lines.tsx";
 import type { PolicyProblem } from "./policy-problem.ts";
 import { TextView } from "./policy-text-view.tsx";
 import type { Policy } from "./policy-words.ts";
@@ -157,11 +157,15 @@ export const DraftView = ({ policy, draft, validated, onDraft, onDiscard }: Draf
       </Section>
       {before === null || changes.length === 0 ? null : (
         <Section title={`What differs from version ${policy?.version}`}>
-          <CodeLines
-            label="The draft against the version in force"
-            lines={lineDifference(textOf(before), draft.text)}
-            without={null}
-          />
+          {view === "form" ? (
+            <ChangeList changes={changes} />
+          ) : (
+            <CodeLines
+              label="The draft against the version in force"
+              lines={lineDifference(textOf(before), draft.text)}
+              without={null}
+            />
+          )}
         </Section>
       )}
     </>

@@ -130,6 +130,20 @@ const LABELS = {
 export type LabelledField = keyof typeof LABELS;
 export const labelOf = (name: LabelledField): string => LABELS[name];
 
+/** True if the form has a word for the value at these names. */
+export const hasLabel = (path: readonly string[]): boolean =>
+  path.every((name) => !name.includes(".")) && Object.hasOwn(LABELS, path.join("."));
+
+/** The form's words for the names on the way to a value, such as `Approval › Only when`; a name without a word stays. */
+export const wordsOf = (path: readonly string[]): string =>
+  path
+    .map((name, at) => {
+      const way = path.slice(0, at + 1);
+      if (hasLabel(way)) return labelOf(way.join(".") as LabelledField);
+      return path[0] === "deny" && at === 2 && name === "when" ? "Refuses when" : name;
+    })
+    .join(" › ");
+
 export const ruleLabels = (at: number) => ({ name: `Name of rule ${at + 1}`, when: `Rule ${at + 1} refuses when` });
 
 /** Each of these lists fields of the payload. */

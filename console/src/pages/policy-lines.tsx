@@ -1,4 +1,5 @@
 import { type Line, lineDifference } from "./line-difference.ts";
+import type { Change } from "./policy-difference.ts";
 
 const SIGNS = { same: "", add: "+", del: "−" } as const;
 
@@ -59,3 +60,14 @@ export const SideBySide = ({ before, after }: SideProps) => {
     </div>
   );
 };
+
+/** The values that differ, in the words of the form. */
+export const ChangeList = ({ changes }: { readonly changes: readonly Change[] }) => (
+  <ul class="stack tight">
+    {changes.map(({ label, kind, before, after }) => (
+      <li key={label}>
+        <b>{label}</b> {kind === "changed" ? `was ${before} and becomes ${after}` : `${kind}: ${after || before}`}
+      </li>
+    ))}
+  </ul>
+);

@@ -7,9 +7,10 @@ import { call } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { PlanLimit } from "./plan-limit.tsx";
 import type { Definition } from "./policy-definition.ts";
-import { type Change, changesBetween } from "./policy-difference.ts";
+import { changesBetween } from "./policy-difference.ts";
 import { definitionOf } from "./policy-draft.ts";
 import { nameInForm } from "./policy-fields.ts";
+import { ChangeList } from "./policy-lines.tsx";
 import type { Policy } from "./policy-words.ts";
 
 type Body = NonNullable<NonNullable<Parameters<typeof call<"PUT /v1/policies/{id}">>[1]>["body"]>;
@@ -40,16 +41,6 @@ const send = async (policy: Policy | null, { definition, reason, base }: Sent): 
 /** A protected policy's next version is proposed: what weakens it waits for its approvers. */
 export const publishVerb = (policy: Policy | null): "Propose" | "Publish" =>
   policy?.protected === true ? "Propose" : "Publish";
-
-const ChangeList = ({ changes }: { readonly changes: readonly Change[] }) => (
-  <ul class="stack tight">
-    {changes.map(({ label, kind, before, after }) => (
-      <li key={label}>
-        <b>{label}</b> {kind === "changed" ? `was ${before} and becomes ${after}` : `${kind}: ${after || before}`}
-      </li>
-    ))}
-  </ul>
-);
 
 type PublishProps = {
   /** What is in force; null for a new policy. */

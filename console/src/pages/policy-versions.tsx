@@ -10,8 +10,9 @@ import { hrefOf } from "../shell/addresses.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { changesBetween } from "./policy-difference.ts";
 import { definitionOf, textOf } from "./policy-draft.ts";
-import { SideBySide } from "./policy-lines.tsx";
+import { ChangeList, SideBySide } from "./policy-lines.tsx";
 import { PublishLayer, publishVerb } from "./policy-publish.tsx";
 import type { Policy } from "./policy-words.ts";
 
@@ -124,10 +125,13 @@ export const PolicyVersions = ({ policy, v, onDone }: VersionsProps) => {
         <Empty title="Not among the versions below" text="Choose two that are, or load more." />
       ) : (
         <Section title={`Version ${one.version} against version ${other.version}`}>
-          <SideBySide
-            before={{ title: `Version ${one.version}`, text: textOf(definitionOf(one)) }}
-            after={{ title: `Version ${other.version}`, text: textOf(definitionOf(other)) }}
-          />
+          <div class="stack">
+            <ChangeList changes={changesBetween(definitionOf(one), definitionOf(other))} />
+            <SideBySide
+              before={{ title: `Version ${one.version}`, text: textOf(definitionOf(one)) }}
+              after={{ title: `Version ${other.version}`, text: textOf(definitionOf(other)) }}
+            />
+          </div>
         </Section>
       )}
       <div>
