@@ -2,6 +2,7 @@ import "./early.ts";
 import "../design/index.css";
 import { render } from "preact";
 import { drawVisibleText } from "../design/visible-nodes.ts";
+import { isLinkPath } from "./shell/addresses.ts";
 import { App } from "./shell/app.tsx";
 import { startClock } from "./shell/clock.ts";
 import { copyIsoTimes } from "./shell/copied-times.ts";
@@ -9,18 +10,16 @@ import { startZone } from "./shell/kept-offsets.ts";
 import { startScheme } from "./shell/preferences.ts";
 import { startRouter } from "./shell/router.ts";
 
-/** Pages of one-time links: only their script reads the token, and it leaves the address before anything else is done. */
-const LINK_PATHS: readonly string[] = ["/start", "/join", "/reset"];
-
 drawVisibleText();
 startScheme();
 const start = document.getElementById("app");
 const { pathname, hash } = location;
-if (start !== null && LINK_PATHS.includes(pathname)) {
+if (start !== null && isLinkPath(pathname)) {
+  // Only the page's script reads the token, and it leaves the address before anything else is done.
   if (hash !== "") history.replaceState(null, "", pathname);
-  void import("./pages/one-time-link.tsx").then(({ default: OneTimeLink, isLinkPath }) => {
-    if (isLinkPath(pathname)) render(<OneTimeLink path={pathname} token={hash.slice(1)} />, start);
-  });
+  void import("./pages/one-time-link.tsx").then(({ default: OneTimeLink }) =>
+    render(<OneTimeLink path={pathname} token={hash.slice(1)} />, start),
+  );
 } else if (start !== null) {
   startRouter();
   startClock();

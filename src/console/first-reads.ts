@@ -1,22 +1,4 @@
-/** What `npm run build` made of `console/src/shell/for-service.ts`: the page's own scripts ask for the same. */
-const BUILT = new URL("../../page-server/for-service.js", import.meta.url);
-
-type Built = {
-  readonly HOME: string;
-  queryIn(search: URLSearchParams): Readonly<Record<string, string>>;
-  firstReads(
-    path: string,
-    role: string,
-    opened: {
-      readonly params: Readonly<Record<string, string>>;
-      readonly query: Readonly<Record<string, string>>;
-      readonly now: number;
-    },
-  ): readonly string[];
-};
-
-// Its shape is that of the console's module; the tests of the shell ask for pages of each kind.
-const { firstReads, HOME, queryIn } = (await import(BUILT.href)) as Built;
+import { firstReads, HOME, queryIn } from "./for-service.ts";
 
 /** Who is signed in, which every page asks first. */
 const ME = "/v1/auth/me";

@@ -5,7 +5,7 @@ import { LoadError } from "../../design/placeholders.tsx";
 import { Facts } from "../../design/text.tsx";
 import { type AnswerOf, announce, type CallName, call } from "../api/api.ts";
 import type { Answered } from "../api/calls.ts";
-import { HOME } from "../shell/addresses.ts";
+import { HOME, type LinkPath, SIGN_IN } from "../shell/addresses.ts";
 import { Fault, Gate } from "./gate.tsx";
 import { RIGHTS, roleWord } from "./settings-text.ts";
 
@@ -30,10 +30,7 @@ const LINKS = {
     button: "Create the account",
     send: "POST /v1/auth/start",
   },
-} as const satisfies Record<string, { readonly send: CallName } & Record<string, string>>;
-
-export type LinkPath = keyof typeof LINKS;
-export const isLinkPath = (path: string): path is LinkPath => Object.hasOwn(LINKS, path);
+} as const satisfies Record<LinkPath, { readonly send: CallName } & Record<string, string>>;
 
 const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -103,7 +100,7 @@ const ReadLink = (props: LinkProps & { readonly path: "/join" | "/reset" }) => {
           <Fault text={answer.problem.detail} />
           <p>
             {path === "/join" ? "If you have joined already, " : "If you know your password, "}
-            <a href="/sign-in">sign in</a>.
+            <a href={SIGN_IN}>sign in</a>.
           </p>
         </>
       ) : (

@@ -52,9 +52,17 @@ export const matched = (pattern: string, path: string): Readonly<Record<string, 
 /** Links of the console before, which were fragments: `#/events/evt_1?status=failed`. */
 export const addressOfOldLink = (hash: string): string | null => (hash.startsWith("#/") ? hash.slice(1) : null);
 
+/** Asks only who is signed in: a member goes on from there, and a visitor is shown the form. */
+export const SIGN_IN = "/sign-in";
+
+/** The pages of one-time links. They ask nothing of a session, whoever has one. */
+export const LINK_PATHS = ["/start", "/join", "/reset"] as const;
+export type LinkPath = (typeof LINK_PATHS)[number];
+export const isLinkPath = (path: string): path is LinkPath => LINK_PATHS.some((it) => it === path);
+
 /** Where a member begins. */
 export const HOME = "/overview";
 
 /** Where a form leads back to: only an address of this console, never another host's. */
 export const safeReturn = (to: string | undefined): string =>
-  to !== undefined && /^\/(?![/\\])/.test(to) && !to.startsWith("/sign-in") ? to : HOME;
+  to !== undefined && /^\/(?![/\\])/.test(to) && !to.startsWith(SIGN_IN) ? to : HOME;

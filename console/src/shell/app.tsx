@@ -12,7 +12,7 @@ import { readPositions } from "../api/page-reads.ts";
 import { hasRight } from "../api/roles.ts";
 import { followStream, onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
-import { HOME, hrefOf, pageOf, safeReturn } from "./addresses.ts";
+import { HOME, hrefOf, pageOf, SIGN_IN, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
 import { crumbName } from "./crumb-name.ts";
 import { type Crumb, Frame } from "./frame.tsx";
@@ -22,7 +22,6 @@ import { type FoundPage, loadedPage, loadPage, pageAt } from "./pages.ts";
 import { readPreferences } from "./preferences.ts";
 import { place, scrollTarget } from "./router.ts";
 
-const SIGN_IN = "/sign-in";
 /** The frame does not wait longer for the page's script. */
 const SOON_MS = 50;
 

@@ -5,6 +5,7 @@ import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
 import { Toast } from "../../design/toast.tsx";
 import { announce, call, type Me } from "../api/api.ts";
+import { SIGN_IN } from "./addresses.ts";
 import { Brand } from "./brand.tsx";
 import { isDeciding, waitingForMe } from "./frame-state.ts";
 import { Indicator, StaleNote } from "./indicator.tsx";
@@ -48,7 +49,7 @@ const SignOut = ({ as }: { readonly as?: string }) => {
     // A session that has ended already is what was asked for.
     if (!answer.ok && answer.problem.status !== 401) return setFault(answer.problem.detail);
     announce(null);
-    location.assign("/sign-in");
+    location.assign(SIGN_IN);
   };
   return (
     <>

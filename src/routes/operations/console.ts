@@ -1,8 +1,9 @@
 import { ROLES } from "../../../domain/account/events.ts";
 import type { Signup } from "../../config.ts";
-import { CONSOLE_ADDRESSES, LINK_ADDRESSES, SIGN_IN_ADDRESS } from "../../console/addresses.ts";
+import { CONSOLE_ADDRESSES } from "../../console/addresses.ts";
 import { type BundledFile, bundledFiles, CONSOLE_POLICY, codingFor, etagOf, telling } from "../../console/bundle.ts";
 import { linkOf, ME_LINK } from "../../console/first-reads.ts";
+import { LINK_PATHS, SIGN_IN } from "../../console/for-service.ts";
 import type { Authenticate } from "../../http/authenticate.ts";
 import { sessionToken } from "../../http/presented-credential.ts";
 import type { Answer, Call, Route } from "../../http/route.ts";
@@ -84,10 +85,10 @@ const shellRoute = (path: string, shells: Shells, authenticate: Authenticate): R
     const isKept = kept.includes(etag);
     // Who has to load the scripts as well needs the network for them first. A visitor is asked to sign in.
     const link =
-      isKept && session !== "none" && path !== SIGN_IN_ADDRESS
+      isKept && session !== "none" && path !== SIGN_IN
         ? linkOf({ path, params: call.params, query: call.query }, session, Date.parse(call.envelope.at))
         : ME_LINK;
-    const begun = LINK_ADDRESSES.includes(path) ? {} : { link };
+    const begun = LINK_PATHS.includes(path) ? {} : { link };
     const headers = { ...SHELL_HEADERS, etag, ...begun, vary: "accept-encoding, cookie" };
     if (isKept) return { status: 304, headers };
     const { body, headers: own } = coded(file, call);
