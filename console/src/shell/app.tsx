@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from "preact";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { ClockContext } from "../../design/text.tsx";
@@ -10,7 +10,7 @@ import type { Problem } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
 import { readPositions } from "../api/page-reads.ts";
 import { hasRight } from "../api/roles.ts";
-import { followStream, onFrame } from "../live/stream.ts";
+import { connection, followStream, onFrame } from "../live/stream.ts";
 import SignIn, { SignInForm } from "../pages/sign-in.tsx";
 import { HOME, hrefOf, pageOf, SIGN_IN, safeReturn } from "./addresses.ts";
 import { now } from "./clock.ts";
@@ -30,8 +30,19 @@ const NOT_LOADED = {
   detail: "Without a connection only pages that were open before can be opened. After an update all are loaded anew.",
 };
 
-/** Browsers may remember that a script was not there, so it is not asked for again: the address is loaded anew. */
-const NoChunk = () => <LoadError what="The page" failure={NOT_LOADED} since={null} onRetry={() => location.reload()} />;
+/**
+ * Browsers may remember that a script was not there, so it is not asked for again: the address is loaded anew, by itself once
+ * a lost connection is back. Of a script that is missing while there is a connection, that would load it without end.
+ */
+const NoChunk = () => {
+  const wasLost = useRef(false);
+  const { isLive, nextAt } = connection.value;
+  wasLost.current ||= nextAt !== null;
+  useEffect(() => {
+    if (isLive && wasLost.current) location.reload();
+  }, [isLive]);
+  return <LoadError what="The page" failure={NOT_LOADED} since={null} onRetry={() => location.reload()} />;
+};
 
 const NOTHING_HERE: Pick<FoundPage["row"], "path" | "load"> = {
   path: "",
