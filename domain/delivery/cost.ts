@@ -59,10 +59,13 @@ type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
   reached === null ? null : (reached.reported ?? estimate ?? 0);
 
-/** Empty if the admission has already spent the places, or if no cost was estimated or reported. */
+/**
+ * Empty if the admission or the release has already spent the places, or if no cost was estimated or reported. A sample has no
+ * places, but its estimate is not spent either if it is never released.
+ */
 export const costDetermined = (request: Request, reached: Reached | null, at: string): readonly Determined[] => {
   const { event_id, origin, ledgers, cost: estimate } = request;
-  if (origin.kind === "source" && ledgers === undefined) return [];
+  if (origin.kind === "source" && ledgers === undefined && reached !== null) return [];
   const reported = reached?.reported ?? null;
   if (ledgers === undefined && estimate === null && reported === null) return [];
   const basis = reached === null ? "not-reached" : reported === null ? "estimate" : "reported";

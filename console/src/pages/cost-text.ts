@@ -11,7 +11,7 @@ export type Costing = {
 
 /**
  * States whose cost is an estimate. A replay may be held as well, after an attempt that may have been done and is spent. Once
- * a request is rejected or has expired, its cost is €0.00.
+ * a request is rejected, has expired or is cancelled while it is held, its cost is €0.00.
  */
 const ESTIMATED: readonly string[] = ["blocked", "held"];
 

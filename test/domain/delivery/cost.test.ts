@@ -156,6 +156,10 @@ test("a released agent's request costs at its end, a source's event at once, and
   assert.equal(held(source, release, start(1), succeed(1)), [["Release", 20_000]]);
   assert.equal(held(AGENTS, release, start(1), succeed(1, 4)), [["Succeed", 4]]);
   assert.equal(held(source, expired), [["EndHold", null]]);
+  const sample = { sample: { by: { kind: "member", id: "mem_1" } } } as const;
+  assert.equal(held(sample, release, start(1), succeed(1)), [], "the estimate is its cost");
+  assert.equal(held(sample, cancel(90)), [["Cancel", null]]);
+  assert.equal(held({ ...sample, cost: null }, cancel(90)), [], "it had no cost");
   assert.equal(held(AGENTS, cancel(90)), [["Cancel", null]]);
 });
 

@@ -144,7 +144,7 @@ test("a late success ends the hold, because the receiver has the event", () => {
 test("a replaced approval ends the hold only by a rejection", () => {
   const end = (outcome: "expired" | "cancelled" | "rejected") =>
     ({ type: "EndHold", approvalId: "apr_1", outcome, reason: "said so", at: at(12) }) as const;
-  const again = facts.heldAgain(11, false, boundTo(OTHER));
+  const again = facts.heldAgain(11, false, { ...boundTo(OTHER), cost: null });
   given(held, again).when(end("expired")).thenNothing();
   given(held, again).when(end("cancelled")).thenNothing();
   given(held, again)

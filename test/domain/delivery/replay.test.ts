@@ -182,7 +182,7 @@ test("the ends of a replay name it, and the time to the delivery is counted from
       data: { event_id: "evt_1", endpoint_id: "end_1", failure: SERVER_ERROR, replay_id: "rpl_1", at: at(61) },
     });
   const replayOfBlocked = { id: "rpl_9", by: BY, reason: null };
-  given(is.held({}, { replay: replayOfBlocked }))
+  given(is.held({}, { replay: replayOfBlocked, cost: null }))
     .when({ type: "EndHold", outcome: "expired", reason: "said so", at: at(9) })
     .then({
       type: "HoldEnded",
