@@ -4,7 +4,7 @@ import { type Filter, type FilterValues, faultOf, faultsOf, isSetIn, namesOf, wo
 import { useKeys } from "./keys.ts";
 import { Layer } from "./layer.tsx";
 import { Icon } from "./mark.tsx";
-import { ClockContext } from "./text.tsx";
+import { ClockContext, ErrorText } from "./text.tsx";
 import type { TimeChooser as TimeChooserOf } from "./time-chooser.tsx";
 
 type FilterBarProps = {
@@ -114,11 +114,7 @@ const ChooseTime = ({ filter: { label, choices, startOf }, ...rest }: ChooseTime
   }, []);
   if (loaded === null) return null;
   if (loaded !== "failed") return <loaded.TimeChooser label={label} choices={choices} startOf={startOf} {...rest} />;
-  return (
-    <p class="err" role="alert">
-      The choice of a time could not be loaded. Load the page again.
-    </p>
-  );
+  return <ErrorText text="The choice of a time could not be loaded. Load the page again." />;
 };
 
 /** The search field and the chips of a list. What is set is in the address, so this only shows and asks for changes. */
@@ -192,9 +188,7 @@ export const FilterBar = ({ label, hint, filters, values, onChange, children }: 
         </form>
       </search>
       {faultsOf(filters, values).map((it) => (
-        <p key={it} class="err" role="alert">
-          {it}
-        </p>
+        <ErrorText key={it} text={it} />
       ))}
       {open === "*" ? (
         <Layer label={label} kind="sheet" onClose={() => setOpen(null)}>

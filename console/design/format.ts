@@ -4,7 +4,7 @@ import { offsetIn } from "./zone-offsets.ts";
 
 export type Clock = { readonly zone: string; readonly now: number };
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const UNITS = [

@@ -67,6 +67,14 @@ export const Section = ({ title, beside, children }: SectionProps) => {
   );
 };
 
+/** What went wrong with what was pressed or typed, beside it; nothing if it is null. */
+export const ErrorText = ({ text }: { readonly text: string | null }) =>
+  text === null ? null : (
+    <p class="err" role="alert">
+      {text}
+    </p>
+  );
+
 type HeadProps = {
   readonly title: ComponentChildren;
   readonly meta?: ComponentChildren;

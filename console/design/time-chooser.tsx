@@ -2,7 +2,7 @@ import { useContext, useState } from "preact/hooks";
 import { around } from "./around.ts";
 import { EXPECTED_ORDER, type FilterChoice, type FilterValues } from "./filter-values.ts";
 import { Layer } from "./layer.tsx";
-import { ClockContext, copy } from "./text.tsx";
+import { ClockContext, copy, ErrorText } from "./text.tsx";
 import { localOf, momentOf } from "./zoned.ts";
 
 type TimeChooserProps = {
@@ -100,11 +100,7 @@ export const TimeChooser = ({ label, choices, values, startOf, onChoose, onClose
             />
           </label>
         ))}
-        {isWrong ? (
-          <p class="err" role="alert">
-            {EXPECTED_ORDER}
-          </p>
-        ) : null}
+        {isWrong ? <ErrorText text={EXPECTED_ORDER} /> : null}
         <div class="row">
           <button class="btn bare" type="button" onClick={() => onChoose(NO_TIME)}>
             Any time

@@ -1,7 +1,7 @@
+import { DAY_MS } from "./format.ts";
 import { toldOffset, type ZoneOffsets } from "./zone-offsets.ts";
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** No zone changes its clocks twice within so many days. */
 const STEP_MS = 7 * DAY_MS;
 const BACK_MS = 730 * DAY_MS;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Confirm } from "../../design/layer.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import type { Answered } from "../api/calls.ts";
 import { withHolders } from "../api/holders.ts";
@@ -47,11 +48,7 @@ export const Act = <T,>({ label, act, done, onDone, why, ask, isFirst = false }:
         {ask === undefined ? label : `${label}…`}
       </button>
       {why === null ? null : <span class="vh">{why}</span>}
-      {fault === null ? null : (
-        <p class="err" role="alert">
-          {fault}
-        </p>
-      )}
+      <ErrorText text={fault} />
       {isAsking && ask !== undefined ? (
         <Confirm
           question={ask.question}

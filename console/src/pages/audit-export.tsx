@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Field, fieldsOf, Select } from "../../design/field.tsx";
 import { Layer } from "../../design/layer.tsx";
-import { Copied } from "../../design/text.tsx";
+import { Copied, ErrorText } from "../../design/text.tsx";
 import { call } from "../api/api.ts";
 import type { Answered, Problem } from "../api/calls.ts";
 
@@ -116,11 +116,7 @@ export const ExportRecords = ({ onClose }: { readonly onClose: () => void }) => 
         {isPeriod ? <Days hint="Whole days of UTC, by the time at which each record was written." /> : null}
         <WithPayloads />
         <p>{proves(isPeriod)}</p>
-        {fault === null ? null : (
-          <p class="err" role="alert">
-            {fault.detail}
-          </p>
-        )}
+        <ErrorText text={fault?.detail ?? null} />
         <div class="row">
           <button class="btn" type="button" onClick={onClose}>
             Cancel

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Layer } from "../../design/layer.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { changePreferences } from "../shell/preferences.ts";
 
 export type ColumnsOf = {
@@ -38,11 +39,7 @@ export const ColumnsLayer = ({ list, names, kept, hidden, onClose }: ColumnsOf &
           </label>
         ))}
       </div>
-      {fault === null ? null : (
-        <p class="err" role="alert">
-          {fault}
-        </p>
-      )}
+      <ErrorText text={fault} />
       <div class="row">
         <button class="btn bare" type="button" onClick={() => void hide([])}>
           Show all

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Column } from "../../design/table.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { preferences } from "../shell/preferences.ts";
 import type { ColumnsOf } from "./columns-layer.tsx";
 
@@ -19,9 +20,7 @@ const Columns = (of: ColumnsOf) => {
         Columns
       </button>
       {open === null ? null : open === "failed" ? (
-        <p class="err" role="alert">
-          The choice could not be loaded. Load the page again.
-        </p>
+        <ErrorText text="The choice could not be loaded. Load the page again." />
       ) : (
         <open.ColumnsLayer {...of} onClose={() => setOpen(null)} />
       )}

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { counted } from "../../design/format.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { whyNotAdmin } from "./act.tsx";
@@ -35,9 +36,7 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
       <p>{text}</p>
       <div role="status">{done === null ? null : <p class="soft">{`${done + 1} of ${sent.length}`}</p>}</div>
       {faults.map((it) => (
-        <p key={it} class="err" role="alert">
-          {it}
-        </p>
+        <ErrorText key={it} text={it} />
       ))}
       <div class="row">
         <button class="btn" type="button" autofocus onClick={onClose}>

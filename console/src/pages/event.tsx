@@ -5,7 +5,7 @@ import { useKeys } from "../../design/keys.ts";
 import { Icon, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { stateOf } from "../../design/states.ts";
-import { Breaking, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
+import { Breaking, ErrorText, Head, Id, Note, Time, Zone } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { InTurns } from "../../design/virtual-rows.tsx";
 import { type AnswerOf, call, callText } from "../api/api.ts";
@@ -70,11 +70,7 @@ const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () =>
         Copy as curl
       </button>
       <ReplayButton rows={[event]} why={whyNoReplay(event)} onDone={onDone} />
-      {fault === null ? null : (
-        <p class="err" role="alert">
-          {fault}
-        </p>
-      )}
+      <ErrorText text={fault} />
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, counted } from "../../design/format.ts";
 import { Layer } from "../../design/layer.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import type { Answered, Problem } from "../api/calls.ts";
 import type { Page } from "../api/list.ts";
@@ -81,11 +82,7 @@ export const ExportLayer = <Row,>({ what, which, columns, page, onClose }: Expor
         are not in it.
       </p>
       <div role="status">{kind === null ? null : <p class="soft">{count(read)} read so far.</p>}</div>
-      {fault === null ? null : (
-        <p class="err" role="alert">
-          {fault.detail}
-        </p>
-      )}
+      <ErrorText text={fault?.detail ?? null} />
       <div class="row">
         <button class="btn" type="button" onClick={onClose}>
           Cancel

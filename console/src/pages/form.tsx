@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { fieldsOf } from "../../design/field.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import type { Answered, Problem } from "../api/calls.ts";
 import { whyNotAdmin } from "./act.tsx";
@@ -47,11 +48,7 @@ export const SendForm = <T,>({ label, button, send, onDone, done = null, childre
   return (
     <form class="stack tight narrow" aria-label={label} onSubmit={(event) => void onSubmit(event)}>
       {children(faultsOf(problem))}
-      {problem === null ? null : (
-        <p class="err" role="alert">
-          {problem.detail}
-        </p>
-      )}
+      <ErrorText text={problem?.detail ?? null} />
       <div class="row">
         <button class="btn first" type="submit" disabled={isBusy || why !== null}>
           {button}

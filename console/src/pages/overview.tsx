@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Filter, type FilterValues, faultOf } from "../../design/filter-values.ts";
-import { count, counted, duration, percent } from "../../design/format.ts";
+import { count, counted, DAY_MS, duration, percent } from "../../design/format.ts";
 import { Mark, StateMark } from "../../design/mark.tsx";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { type Column, DataTable } from "../../design/table.tsx";
@@ -236,7 +236,6 @@ const Beginning = ({ onLoaded }: { readonly onLoaded: () => void }) => {
 
 /** Longer ranges have more days than one answer of the API. */
 const DAYS_MAX = 1_500;
-const DAY_MS = 86_400_000;
 
 const checkSpan = ({ from, to }: FilterValues): string | null => {
   if (from === undefined) return to === undefined ? null : "Name the beginning, too.";

@@ -4,7 +4,7 @@ import { Layer } from "../../design/layer.tsx";
 import { StateMark } from "../../design/mark.tsx";
 import { Secret } from "../../design/secret.tsx";
 import type { Column } from "../../design/table.tsx";
-import { Breaking, Note, Section, Time } from "../../design/text.tsx";
+import { Breaking, ErrorText, Note, Section, Time } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call, me } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
@@ -105,11 +105,7 @@ const ChangeRole = ({ member: { id, email, role }, onClose, onChanged }: RolePro
           choices={ROLES}
           hint="It counts from the next thing that they do."
         />
-        {fault === null ? null : (
-          <p class="err" role="alert">
-            {fault}
-          </p>
-        )}
+        <ErrorText text={fault} />
         <div class="row">
           <button class="btn end" type="button" onClick={onClose}>
             Keep {role}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { LoadError, Loading } from "../../design/placeholders.tsx";
-import { Section } from "../../design/text.tsx";
+import { ErrorText, Section } from "../../design/text.tsx";
 import type { Problem } from "../api/calls.ts";
 import { changePreferences, type Preferences, preferences, readPreferences } from "../shell/preferences.ts";
 import { SettingsFrame } from "./settings-frame.tsx";
@@ -46,11 +46,7 @@ const Chosen = ({ now }: { readonly now: Preferences }) => {
   return (
     <Section title="How you want the console" beside={<span class="meta">saved as you choose, for you only</span>}>
       <div class="stack">
-        {fault === null ? null : (
-          <p class="err" role="alert">
-            {fault}
-          </p>
-        )}
+        <ErrorText text={fault} />
         <Pick
           legend="Colours"
           name="scheme"

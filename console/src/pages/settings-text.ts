@@ -1,3 +1,5 @@
+import { DAY_MS } from "../../design/format.ts";
+
 /** What the pages of settings compute and say. Pure. */
 
 /** From the most rights to the fewest; each role may do what those after it may. */
@@ -33,8 +35,6 @@ export const EXPIRIES = [
   { value: "90", word: "In 90 days" },
   { value: "365", word: "In a year" },
 ] as const;
-
-const DAY_MS = 86_400_000;
 
 /** The time in so many days, ISO 8601; null for none. */
 export const expiryIn = (days: string, now: number): string | null =>

@@ -1,6 +1,7 @@
+import { DAY_MS } from "../../design/format.ts";
+
 /** What a month comes to. Pure. */
 
-const DAY_MS = 86_400_000;
 const DAYS_SEEN = 7;
 
 export type Expected = { readonly least: number; readonly most: number };

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useKeys } from "../../design/keys.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
+import { ErrorText } from "../../design/text.tsx";
 import { Toast } from "../../design/toast.tsx";
 import { announce, call, type Me } from "../api/api.ts";
 import { SIGN_IN } from "./addresses.ts";
@@ -56,11 +57,7 @@ const SignOut = ({ as }: { readonly as?: string }) => {
       <button class={as} type="button" onClick={() => void signOut()}>
         Sign out
       </button>
-      {fault === null ? null : (
-        <p class="err" role="alert">
-          You are still signed in. {fault}
-        </p>
-      )}
+      <ErrorText text={fault === null ? null : `You are still signed in. ${fault}`} />
     </>
   );
 };

@@ -1,10 +1,11 @@
 import { effect } from "@preact/signals";
+import { DAY_MS } from "../../design/format.ts";
 import { keepOffsets, type ZoneOffsets } from "../../design/zone-offsets.ts";
 import { me } from "../api/api.ts";
 
 const KEPT = "countersign-zone-offsets";
 /** After these, the offsets are worked out anew: rules of zones change with updates of the browser. */
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 
 /** The page is drawn by then. */
 const LATER_MS = 5_000;
