@@ -35,8 +35,8 @@ type Decided = Decision<AccountEvent, AccountRejection>;
 type CommandOf<T extends AccountCommand["type"]> = Extract<AccountCommand, { type: T }>;
 
 /**
- * Budgets follow the time zone of the moment: a day that has begun is never begun again (`src/ledgers/policy-days.ts`), so
- * another zone moves the next midnight and gives no budget twice.
+ * Budgets follow the time zone of the moment: where it is the next day already, that day's budgets begin at once, with
+ * nothing spent. A day that has begun is never begun again (`src/ledgers/policy-days.ts`), so no date's budget is given twice.
  */
 const changeAccount = ({ changes, at }: CommandOf<"ChangeAccount">, state: OpenAccount): Decided => {
   const { name = state.name, time_zone = state.time_zone } = changes;

@@ -74,7 +74,7 @@ const ChangeAccount = ({ who }: { readonly who: Me }) => {
               value={time_zone}
               autocomplete="off"
               list={zones(time_zone)}
-              hint="The days of budgets and figures end at its midnight. A change counts from the next day on."
+              hint="The days of budgets and figures end at its midnight. A change counts at once: if the next day has begun there, its budgets begin with nothing spent, and that day is not begun again."
               required
               fault={faultOf("time_zone")}
             />

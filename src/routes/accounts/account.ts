@@ -20,8 +20,9 @@ const BODY = named("AccountChanges", {
     time_zone: {
       ...TIME_ZONE,
       description:
-        "An IANA name, such as Europe/Madrid. Budgets then begin their days by its midnights; a day that has begun is not " +
-        "begun again. Figures of days before the change stay as they were counted",
+        "An IANA name, such as Europe/Madrid. Budgets then begin their days by its midnights, and the change counts at " +
+        "once: if the next day has begun there, its budgets begin with nothing spent. A day that has begun is not begun " +
+        "again. Figures of days before the change stay as they were counted",
     },
   },
   examples: [{ name: "Shop", time_zone: "Europe/Madrid" }],
