@@ -36,7 +36,7 @@ const CostPart = ({ action, faultOf }: PartProps) => {
         value={kind}
         choices={COSTS}
         onChoose={(value) => setKind(COSTS.find((it) => it.value === value)?.value ?? "none")}
-        hint="It is used where the policy that decides has no cost of its own."
+        hint="It counts in place of the policy's cost. Without it, the policy's cost counts."
       />
       {kind === "fixed" ? (
         <Field label="Euros each time" name="fixed_eur" value={written(fixed)} required fault={faultOf("cost")} />

@@ -88,7 +88,13 @@ const Cost = ({ fields }: { readonly fields: Fields }) => {
   const kind = costKind(fields.definition);
   return (
     <Group title="Cost">
-      <Select label={labelOf("cost")} name="cost" value={kind} choices={COSTS} />
+      <Select
+        label={labelOf("cost")}
+        name="cost"
+        value={kind}
+        choices={COSTS}
+        hint="An action with a cost of its own counts with that instead."
+      />
       {kind === "fixed" ? <Text fields={fields} name="cost.fixed_eur" /> : null}
       {kind === "pointer" ? (
         <>
