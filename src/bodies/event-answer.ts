@@ -1,6 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
+import type { Reason } from "../../domain/personal/words.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/event-document.ts";
 import type { Shown } from "../erasure/shown-words.ts";
 import {
@@ -11,6 +12,14 @@ import {
 } from "../redaction/answer-redaction.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { Exchanges, ResponseKept } from "../streams/exchanges.ts";
+
+const ENDED_UNSENT: readonly string[] = ["rejected", "expired", "cancelled"];
+
+/** Why people or the service ended it before it was sent; null for what has not ended so, and if no reason was given. */
+const endReason = ({ status, timeline }: EventDocument): Reason | null => {
+  if (!ENDED_UNSENT.includes(status)) return null;
+  return timeline.findLast(({ stage }) => stage === status)?.reason || null;
+};
 
 export const eventSummary = (id: string, event: EventDocument) => ({
   id,
@@ -37,11 +46,12 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   delivery_id_reused: event.reused,
   trace_id: event.trace_id,
   failure: event.failure,
+  end_reason: endReason(event),
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
 /** The item of `GET /v1/events`. */
-export type EventSummary = ReturnType<typeof eventSummary>;
+export type EventSummary = Shown<ReturnType<typeof eventSummary>>;
 
 /** A header with such a name may hold a digest of the body, from which a short hidden field could be guessed. */
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;

@@ -475,6 +475,10 @@ test("a rejection is told with its person and their words, as far as the reader 
     "A person rejected it",
   );
   assert.is(whyOf(rejected), "A person rejected it");
+  assert.is(whyOf({ ...rejected, end_reason: "Wrong customer" }), "A person rejected it: “Wrong customer”");
+  const cancelled = { ...rejected, status: "cancelled", end_reason: "The agent was suspended: Under review" };
+  assert.is(whyOf(cancelled), "The agent was suspended: Under review");
+  assert.is(whyOf({ ...cancelled, end_reason: null }), "It was cancelled before it was sent");
 });
 
 const denial = (gate: string, code: string, detail: string) => ({ gate, outcome: "deny", code, detail });

@@ -9,6 +9,8 @@ export type Explained = {
   readonly status: string;
   readonly verdict: { readonly gates: readonly Gate[] };
   readonly failure: { readonly kind: string; readonly detail: string } | null;
+  /** Left out by an older service. */
+  readonly end_reason?: string | null;
   readonly duplicates: number;
   readonly delivery_id_reused: number;
   readonly approval_id?: string | null;
@@ -85,8 +87,16 @@ type Known = {
   readonly stopped?: Stopped | null;
 };
 
+const endedUnsent = ({ end_reason: reason }: Explained): { readonly rejected: string; readonly cancelled: string } => {
+  const isKnown = reason !== undefined && reason !== null && reason !== "";
+  return {
+    rejected: isKnown ? `A person rejected it: “${reason}”` : "A person rejected it",
+    cancelled: isKnown ? reason : "It was cancelled before it was sent",
+  };
+};
+
 /** Empty only for a plain delivery. */
-export const whyOf = (event: Explained, { rejected = "A person rejected it", stopped = null }: Known = {}): string => {
+export const whyOf = (event: Explained, { rejected, stopped = null }: Known = {}): string => {
   const gate = stoppingGate(event);
   if (event.failure !== null && event.status !== "delivered") {
     const rollback = rollbackOf(event);
@@ -98,9 +108,9 @@ export const whyOf = (event: Explained, { rejected = "A person rejected it", sto
   const WORDS: Readonly<Record<string, string>> = {
     recorded: "It has no endpoint, so it was only recorded",
     queued: stopped === null ? "Waiting to be sent" : waitText(stopped),
-    rejected,
+    rejected: rejected ?? endedUnsent(event).rejected,
     expired: "Nobody decided in time",
-    cancelled: "It was cancelled before it was sent",
+    cancelled: endedUnsent(event).cancelled,
     retrying: stopped === null ? retrying(event) : waitText(stopped),
   };
   const word = WORDS[event.status];

@@ -93,6 +93,7 @@ export const EVENTS: AnswerExamples["bodies"] = {
     delivery_id_reused: 0,
     trace_id: "6c42ff543fe7def894a579f7ae64b0d8",
     failure: null,
+    end_reason: null,
     attempt_count: 1,
     headers: {
       "user-agent": "node",
@@ -184,6 +185,7 @@ export const EVENTS: AnswerExamples["bodies"] = {
     delivery_id_reused: 0,
     trace_id: "cd9909c22a1075008fd40672a65fde74",
     failure: null,
+    end_reason: null,
     attempt_count: 1,
   },
   Attempt: ATTEMPT,

@@ -103,6 +103,10 @@ const summary = {
   delivery_id_reused: { type: "integer", description: "Requests with this delivery id and another body" },
   trace_id: text,
   failure,
+  end_reason: {
+    ...nullable("string"),
+    description: "Why it was rejected, has expired or was cancelled; null for any other, and if no reason was given",
+  },
   attempt_count: integer,
 } satisfies Record<keyof EventSummary, JsonSchema>;
 

@@ -57,13 +57,14 @@ const found = async ({ views }: EventsDeps, { principal, params }: Call): Promis
 };
 
 const list =
-  ({ views }: EventsDeps): Route["handle"] =>
+  ({ views, personal }: EventsDeps): Route["handle"] =>
   async ({ principal, query }) => {
     const page = await searchEvents(views, principal.account, query, (document, id) =>
       eventSummary(id, typedDocument<EventDocument>(document)),
     );
     if (!isPage(page)) return page;
-    return { status: 200, body: { ...page, data: await withRollbacks(views, principal.account, page.data) } };
+    const data = await personal.shown(page.data, principal.account);
+    return { status: 200, body: { ...page, data: await withRollbacks(views, principal.account, data) } };
   };
 
 const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
@@ -157,8 +158,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       const shown = await exchanged(deps, it, call);
       if ("problem" in shown) return shown;
       const detail = eventDetail(it.id, it.event, shown.headers, shown.attempts);
-      const { replays, timeline } = detail;
-      const words = await deps.personal.shown({ replays, timeline }, it.event.account);
+      const { replays, timeline, end_reason } = detail;
+      const words = await deps.personal.shown({ replays, timeline, end_reason }, it.event.account);
       const [told] = await withRollbacks(deps.views, it.event.account, [detail]);
       return { status: 200, body: { ...detail, ...told, ...words } };
     }),

@@ -20,7 +20,7 @@ import { damagedLog } from "../../../support/damaged-log.ts";
 import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history, request } from "../../../support/history.ts";
 import { COOKIE, PUBLIC_URL, SAME_ORIGIN, testApp } from "../../../support/http-app.ts";
 import { NO_CALLS } from "../../../support/no-calls.ts";
-import { keepWords } from "../../../support/personal-words.ts";
+import { keepWords, words } from "../../../support/personal-words.ts";
 import { folded } from "../../../support/projected.ts";
 
 const test = suite("event routes");
@@ -856,6 +856,34 @@ test("the timeline says who had an event replayed and why, of a blocked one that
     ],
   );
   assert.is(stages.filter(({ stage }) => stage === "replayed").length, 2);
+});
+
+const listed = async (get: Awaited<ReturnType<typeof world>>["get"]) => {
+  const { body } = await get("/v1/events");
+  return (body.data as { end_reason: string | null }[])[0]?.end_reason;
+};
+
+test("what ended before it was sent says why, in lists as by itself, in the words of the person", async () => {
+  const facts = deliveryFacts(ID);
+  const ends = [
+    [facts.holdEnded(2, "rejected"), "Wrong customer"],
+    [facts.cancelled(2), "The agent was suspended: Under review"],
+  ] as const;
+  for (const [end, text] of ends) {
+    const [before, own] = text.split(/(?<=: )/);
+    const reason = own === undefined ? words(text) : { sentence: (before ?? "").replace(": ", ""), words: words(own) };
+    const past = history();
+    const definition = { name: "payments" };
+    past.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+    past.add(`delivery-${ID}`, facts.held());
+    past.add(`delivery-${ID}`, { ...end, data: { ...end.data, reason } });
+    const { get, log } = await world(past.events);
+    await keepWords(log, "acc_1", own ?? text);
+    assert.is(await listed(get), text);
+    assert.is((await get("/v1/events/{id}")).body.end_reason, text);
+  }
+  const { get } = await world(delivered().events);
+  assert.is(await listed(get), null);
 });
 
 test("nothing is erased for a blank reason: the record of it would say nothing", async () => {
