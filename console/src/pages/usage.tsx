@@ -154,8 +154,8 @@ const Limits = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
         </p>
       )}
       <p class="meta">
-        {counted(usage.blocked, "refused request")} of this month, from sources and agents, cost nothing and do not
-        count.
+        {counted(usage.blocked, "refused request")} of this month, from sources and agents and without samples, cost
+        nothing and do not count.
       </p>
     </Section>
   );
@@ -168,7 +168,10 @@ const Days = ({ stats, summary: { usage, period } }: Pick<Figures, "stats" | "su
     { name: "Refused", colour: "c-refuse", heightPx: 34, values: blocked.map((it) => it.value) },
   ] as const;
   return (
-    <Section title="Events per day" beside={<span class="meta">Of all sources; refused ones are free</span>}>
+    <Section
+      title="Events per day"
+      beside={<span class="meta">Of all sources, with samples; refused ones are free</span>}
+    >
       <p class="soft">
         The plan has {count(usage.included)} for the month: {count(includedADay(usage.included, period))} for each day.
       </p>
@@ -339,7 +342,7 @@ const UsageOf = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => 
           <p class="meta">
             The end of the month is reckoned from the quietest and the busiest of the last seven full days. The bill
             counts each admitted event of a source once, when it arrives; the days show events by what became of them.
-            Samples and agents’ requests are free.
+            Samples and agents’ requests are free; Overview and Events have them, too.
           </p>
         </>
       )}
