@@ -13,6 +13,7 @@ import { hrefOf } from "../shell/addresses.ts";
 import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { type ComparedRow, unlikeText } from "./approval-fields.ts";
+import { spentText } from "./cost-text.ts";
 import { changedMessage, countsMessage, othersCan, ownMessage, shownWords } from "./decision-words.ts";
 import { followReading } from "./fields-read.ts";
 import { summaryText } from "./gate-words.ts";
@@ -398,7 +399,7 @@ const figuresOf = (today: NonNullable<Context["agent"]>["today"]): string =>
     ...(today.refused > 0 ? [`${today.refused} refused`] : []),
     ...(today.rejected > 0 ? [`${today.rejected} rejected`] : []),
     ...(today.failed > 0 ? [`${today.failed} failed`] : []),
-    ...(today.cost_eur > 0 ? [euro(today.cost_eur)] : []),
+    ...(today.cost_eur > 0 ? [spentText(today.spent_eur, today.reserved_eur)] : []),
   ].join(", ");
 
 /** How often it asks and what became of it: the agent's figures of today and its last ten acts. */

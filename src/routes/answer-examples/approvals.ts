@@ -86,6 +86,8 @@ export const APPROVALS: AnswerExamples["bodies"] = {
         rejected: 0,
         failed: 0,
         cost_eur: 0,
+        spent_eur: 0,
+        reserved_eur: 0,
         more: false,
       },
       last: [

@@ -38,7 +38,9 @@ const TODAY = object({
   refused: integer,
   rejected: integer,
   failed: integer,
-  cost_eur: { type: "number" },
+  cost_eur: { type: "number", description: "Spent and reserved, without what was refused" },
+  spent_eur: { type: "number", description: "By requests that have ended" },
+  reserved_eur: { type: "number", description: "For requests that have not ended, that of this approval among them" },
   more: { type: "boolean", description: "True if there were more requests than are counted" },
 });
 

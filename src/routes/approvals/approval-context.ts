@@ -156,6 +156,9 @@ const budgetOf = async (deps: ContextDeps, it: RequestedApproval, { kind, asked 
   };
 };
 
+/** What such requests cost is reserved until they end. */
+const UNFINISHED: readonly string[] = ["held", "queued", "delivering", "retrying"];
+
 const agentOf = async ({ views, timeZoneOf, clock }: ContextDeps, it: RequestedApproval) => {
   const { account, requested_by: by } = it.request;
   if (by.kind !== "agent") return null;
@@ -170,10 +173,9 @@ const agentOf = async ({ views, timeZoneOf, clock }: ContextDeps, it: RequestedA
   const today = found.filter(({ document }) => dayIn(zone, Date.parse(document.received_at)) === day);
   const count = (...statuses: readonly string[]): number =>
     today.filter(({ document }) => statuses.includes(document.status)).length;
-  const spent = today.reduce(
-    (sum, { document: { status, cost } }) => (status === "blocked" ? sum : sum + (cost ?? 0)),
-    0,
-  );
+  const costs = today.filter(({ document }) => document.status !== "blocked");
+  const sum = (of: typeof costs): number => of.reduce((all, { document: { cost } }) => all + (cost ?? 0), 0);
+  const reserved = sum(costs.filter(({ document }) => UNFINISHED.includes(document.status)));
   return {
     id: by.id,
     today: {
@@ -182,7 +184,9 @@ const agentOf = async ({ views, timeZoneOf, clock }: ContextDeps, it: RequestedA
       refused: count("blocked"),
       rejected: count("rejected"),
       failed: count("failed"),
-      cost_eur: eurOf(spent),
+      cost_eur: eurOf(sum(costs)),
+      spent_eur: eurOf(sum(costs) - reserved),
+      reserved_eur: eurOf(reserved),
       more: today.length === TODAY_MAX,
     },
     last: found.slice(0, LAST_MAX).map(({ id, document: { type, status, cost, received_at } }) => ({

@@ -96,6 +96,9 @@ test("it has the sentence, each field, the last approved one, the undo, the budg
   });
   const next = await contextOf(approver, second);
   assert.is(next.previous.approval_id, first);
+  const { cost_eur, spent_eur, reserved_eur } = next.agent.today;
+  assert.is(spent_eur + reserved_eur, cost_eur);
+  assert.ok(reserved_eur >= 200, "what this request would cost is reserved, and not spent");
   assert.equal(next.previous.fields[0], { pointer: "/amount", label: "amount", value: 100, hidden: false });
   await until("the vote is listed", async () => (await idsFor(approver, "decided")).length === 1);
   assert.equal([await idsFor(approver, "me"), await idsFor(approver, "all")], [[second], [second]]);
