@@ -1,4 +1,3 @@
-import { euro } from "../../design/format.ts";
 import { Seal } from "../../design/seal.tsx";
 import { Facts, Section, Time } from "../../design/text.tsx";
 import type { AnswerOf } from "../api/api.ts";
@@ -6,7 +5,7 @@ import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
-import { policyIn } from "./bundle-verdict.ts";
+import { bundleCost, policyIn } from "./bundle-verdict.ts";
 import { numberOf } from "./bundle-words.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
 
@@ -40,7 +39,7 @@ const Decision = ({ bundle, approval }: ShownProps) => {
   );
   // The service had ended its part before people undid what it left to them.
   const isLeft = byHand.length > 0 || bundle.status === "rollback_incomplete";
-  const cost = bundle.cost_eur === null ? "No cost" : euro(bundle.cost_eur);
+  const cost = bundleCost(bundle);
   return (
     <Section title="Decision">
       <Facts

@@ -1,3 +1,4 @@
+import { euro } from "../../design/format.ts";
 import type { Gate, PolicyRef } from "./gate-words.ts";
 
 /** What the verdict on a bundle says of what it refused; the API does not describe its shape. Pure. */
@@ -27,6 +28,18 @@ export const refusingGate = (verdict: unknown): { readonly gate: Gate; readonly 
   const [gate] = refusingIn(verdict);
   if (gate === undefined) return null;
   return { gate: { ...gate, detail: countedFromOne(gate.detail) }, policy: gate.policy ?? policyIn(verdict) };
+};
+
+/** "No cost" if no policy and no action of its steps sets one. */
+export const bundleCost = ({
+  cost_eur: cost,
+  verdict,
+}: {
+  readonly cost_eur: number | null;
+  readonly verdict: unknown;
+}) => {
+  if (cost !== null) return euro(cost);
+  return refusingIn(verdict).some(({ code }) => code === "cost-unknown") ? "Cost unknown" : "No cost";
 };
 
 /** A gate joins what it found at several steps. */

@@ -1,6 +1,6 @@
 import { type Filter, type FilterValues, faultsOf } from "../../design/filter-values.ts";
 import { FilterBar } from "../../design/filters.tsx";
-import { counted, euro } from "../../design/format.ts";
+import { counted } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { stateOf } from "../../design/states.ts";
 import type { Column } from "../../design/table.tsx";
@@ -12,7 +12,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useList } from "../shell/use-list.ts";
 import { filtersIn, queryOf } from "./bundle-query.ts";
-import { refusingGate } from "./bundle-verdict.ts";
+import { bundleCost, refusingGate } from "./bundle-verdict.ts";
 import { actionsText, whyInState } from "./bundle-words.ts";
 import { Unspent } from "./event-cost.tsx";
 import type { ExportColumn } from "./export-text.ts";
@@ -73,10 +73,10 @@ const columns = (name: (id: string | null) => string | null): readonly Column<Ro
   {
     name: "Cost",
     as: "num hide roomy",
-    show: ({ status, cost_eur: cost }) => (
+    show: (row) => (
       <>
-        {cost === null ? "No cost" : euro(cost)}
-        <Unspent status={status} cost_eur={cost} attempt_count={0} />
+        {bundleCost(row)}
+        <Unspent status={row.status} cost_eur={row.cost_eur} attempt_count={0} />
       </>
     ),
   },

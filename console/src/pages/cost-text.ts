@@ -1,4 +1,4 @@
-import { euro } from "../../design/format.ts";
+import { count, euro } from "../../design/format.ts";
 
 /** What requests cost, in words. Pure. */
 
@@ -41,6 +41,10 @@ type Spending = {
 /** True if an agent's requests cost nothing, and no policy sets a cost for them. */
 export const hasNoCost = ({ policyId, policy, spent, reserved }: Spending): boolean =>
   spent === 0 && reserved === 0 && (policyId === null || (policy != null && policy.cost === undefined));
+
+/** What a ledger has settled. Also what was undone, failed or was never sent is settled, at €0.00 if it cost nothing. */
+export const settledText = (spent: number, requests: number): string =>
+  `${euro(spent)}; ${requests === 1 ? "1 request has" : `${count(requests)} requests have`} ended, also at no cost`;
 
 /** "€4.00 spent, €1.00 reserved": what is settled, and what is set aside for what is not finished. */
 export const spentText = (spent: number, reserved: number): string =>

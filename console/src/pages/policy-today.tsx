@@ -4,6 +4,7 @@ import { LoadError, Loading } from "../../design/placeholders.tsx";
 import { Facts, Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { settledText } from "./cost-text.ts";
 import { BudgetGauge, budgetWords, type Ledger } from "./policy-budget.tsx";
 import { limitWords, type Policy } from "./policy-words.ts";
 import { thisMinute } from "./ranges.ts";
@@ -72,7 +73,7 @@ export const PolicyToday = ({ policy }: { readonly policy: Policy }) => {
           {body.available_eur === null ? null : <GaugeKey kinds={["done", "held"]} />}
           <Facts
             rows={[
-              ["Spent", `${euro(body.settled_eur)} in ${counted(body.requests.settled, "request")}`],
+              ["Spent", settledText(body.settled_eur, body.requests.settled)],
               ["Reserved", `${euro(body.reserved_eur)} in ${counted(body.requests.reserved, "request")}`],
               ["Left", body.available_eur === null ? "" : euro(body.available_eur)],
               ["Spent beyond what was reserved", body.overrun_eur === 0 ? "" : euro(body.overrun_eur)],

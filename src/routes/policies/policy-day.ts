@@ -35,7 +35,10 @@ export const LEDGER: JsonSchema = named("PolicyLedger", {
     requests: {
       type: "object",
       required: ["reserved", "settled"],
-      properties: { reserved: COUNT, settled: COUNT },
+      properties: {
+        reserved: { ...COUNT, description: "Requests that have not ended" },
+        settled: { ...COUNT, description: "Requests that have ended, also those that cost nothing in the end" },
+      },
     },
     limits: {
       type: "object",
