@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { countdown, euro } from "../../design/format.ts";
 import { Mark } from "../../design/mark.tsx";
 import { LoadError } from "../../design/placeholders.tsx";
+import { stateOf } from "../../design/states.ts";
 import { Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { now } from "../shell/clock.ts";
@@ -19,14 +20,18 @@ const REFRESH_MS = 3_000;
 type Place = { readonly mark: string; readonly href: string; readonly act: string };
 
 /** Where each need is met. */
-const placeOf = ({ kind, subject }: Need): Place => {
+const placeOf = ({ kind, subject, detail }: Need): Place => {
   const id = encodeURIComponent(subject.id);
   switch (kind) {
     case "approvals":
       // The one that expires first, beside the list of all.
       return { mark: "held", href: `/approvals/${id}`, act: "Decide" };
     case "endpoint":
-      return { mark: "open", href: `/endpoints/${id}`, act: "Open endpoint" };
+      return {
+        mark: stateOf(detail.startsWith("It is disabled") ? "disabled" : "open").mark,
+        href: `/endpoints/${id}`,
+        act: "Open endpoint",
+      };
     case "bundle":
       return { mark: "needsundo", href: `/bundles/${id}`, act: "See what is left" };
     case "budget":

@@ -83,7 +83,7 @@ export const waitingApprovals = async (
 const endpointNeed = (id: string, { name, circuit, disabled, queued }: EndpointDocument): readonly Need[] => {
   const about = { kind: "endpoint", subject: { kind: "endpoint", id, name }, count: queued } as const;
   if (disabled !== null && queued > 0) {
-    const detail = `It is disabled (${disabled.reason}). ${events(queued)}.`;
+    const detail = `It is disabled (${disabled.reason.replace(/\.$/, "")}). ${events(queued)}.`;
     return [{ ...about, since: disabled.at, detail, severity: "critical", until: null }];
   }
   if (disabled !== null || circuit.state !== "open") return [];

@@ -7,7 +7,7 @@ import type { Principal } from "../../../../src/http/route.ts";
 import { attentionRoutes } from "../../../../src/routes/attention/attention.ts";
 import { broadHistory } from "../../../support/broad-history.ts";
 import { caller } from "../../../support/call.ts";
-import { approvalFacts, at, type History, history } from "../../../support/history.ts";
+import { approvalFacts, at, deliveryFacts, type History, history } from "../../../support/history.ts";
 import { addressed } from "../../../support/personal-words.ts";
 import { folded } from "../../../support/projected.ts";
 
@@ -29,6 +29,7 @@ type Need = {
   readonly count: number;
   readonly severity: string;
   readonly since: string;
+  readonly detail: string;
 };
 
 const opened = async (log: History, spent = 0) => {
@@ -74,6 +75,19 @@ test("open circuits, bundles to undo, budgets and refused signatures come, the w
   assert.is(found.find(({ kind }) => kind === "budget")?.count, 96);
   assert.is(found.find(({ kind, subject }) => kind === "endpoint" && subject.id === "end_5")?.severity, "critical");
   assert.ok(asked.every((stream) => stream.endsWith(NOW.slice(0, 10))));
+});
+
+test("a disabled endpoint for which events wait says why it is disabled, in one sentence", async () => {
+  const log = broadHistory();
+  const reason = "The receiver answered 410: it asks not to be called again.";
+  log.add("endpoint-end_5", { type: "EndpointDisabled", data: { endpoint_id: "end_5", reason, at: at(500) } });
+  log.add("delivery-evt_waits", deliveryFacts("evt_waits", "end_5").admitted());
+  const { needs } = await opened(log);
+  const found = (await needs(VIEWER)).find(({ subject }) => subject.id === "end_5");
+  assert.match(
+    found?.detail ?? "",
+    /^It is disabled \(The receiver answered 410: it asks not to be called again\)\. \d+ /,
+  );
 });
 
 test("a budget of which less than 90 % is used needs nobody, and ledgers are not asked anew for each member", async () => {
