@@ -107,6 +107,17 @@ test("a record of a count says how many requests, bytes or things of whom are co
   assert.is(of("acc_e-2026-11", "Reserved", free), "counted 1 request of Marlow Outdoor, 2026-11");
 });
 
+test("a test of an endpoint names it once, and an enabled endpoint may have had a circuit closed only", () => {
+  const about = { subject: "end_b", subject_name: "billing-app" };
+  const test = told("EndpointTestSent", { endpoint_id: "end_b" }, about);
+  assert.is(test, "sent a test to billing-app | EndpointTestSent");
+  const enabled = told("EndpointEnabled", { endpoint_id: "end_b" }, about);
+  assert.is(
+    enabled,
+    "let events go to the endpoint billing-app again: it is enabled and its circuit closed | EndpointEnabled",
+  );
+});
+
 test("what a stranger wrote changes no sentence, and a record of a newer service is told by its type", () => {
   assert.is(
     told("EventDelivered", { endpoint_id: "end_b" }, { subject_name: "* constructor" }),

@@ -126,9 +126,10 @@ const TOLD: Readonly<Record<string, string | Told>> = {
   EndpointProbeDeferred: "put off the next probe of *",
   EndpointWarned: "warned that * will be disabled",
   EndpointRecovered: "saw that the endpoint * recovered",
-  EndpointEnabled: "enabled the endpoint *",
+  // The record does not say which of the two was needed.
+  EndpointEnabled: "let events go to the endpoint * again: it is enabled and its circuit closed",
   EndpointDeleted: "removed the endpoint *",
-  EndpointTestSent: (it) => ["sent a test to ", joined(it.named("endpoint_id"), ", to ")],
+  EndpointTestSent: "sent a test to *",
   AgentRegistered: "added the agent *",
   AgentChanged: "changed the agent *",
   AgentKeyRotated: "made a new key for the agent *",
