@@ -720,6 +720,20 @@ test("endpoints are shown the worst first, and none moves while it is on the scr
   assert.is(ids(stillWorstFirst(changed, seen)), "dceba");
 });
 
+test("of endpoints in one state, that with the lowest success is first and those without a delivery are last", () => {
+  const endpoint = (id: string, rate: number | null, queued = 0, state = "healthy") => {
+    return { id, health: { state, success_rate_1h: rate, queued } };
+  };
+  const all = [
+    ...[endpoint("new", null, 3), endpoint("a", 0.959), endpoint("b", 0.666), endpoint("c", 0.475), endpoint("d", 1)],
+    ...[endpoint("e", 0.475, 7), endpoint("f", 1, 0, "open")],
+  ];
+  assert.equal(
+    worstFirst(all).map(({ id }) => id),
+    ["f", "e", "c", "b", "a", "d", "new"],
+  );
+});
+
 test("an open circuit says when it is tried next, and never a time that has passed", () => {
   const now = Date.parse("2026-11-17T14:02:00.000Z");
   const open = { state: "open", queued: 31, consecutive_failures: 10, next_probe_at: "2026-11-17T14:02:42.000Z" };

@@ -6,7 +6,7 @@ import { Breaking } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
 import { now } from "../shell/clock.ts";
 import { useList } from "../shell/use-list.ts";
-import { stillWorstFirst } from "./endpoint-order.ts";
+import { type Rank, stillWorstFirst } from "./endpoint-order.ts";
 import { probeText } from "./endpoint-text.ts";
 import { Listing } from "./listing.tsx";
 
@@ -63,7 +63,7 @@ const Endpoints = () => {
     one: (id) => call("GET /v1/endpoints/{id}", { params: { id } }),
     matches: () => true,
   });
-  const seen = useRef(new Map<string, readonly [number, number]>());
+  const seen = useRef(new Map<string, Rank>());
   const { rows } = list.state;
   // One page is never sorted alone: with further pages the order is that of the API, the newest first.
   const ordered = list.more === null ? stillWorstFirst(rows, seen.current) : rows;
