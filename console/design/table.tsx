@@ -169,16 +169,16 @@ export const FreshBar = ({
 
 type PagerProps = {
   readonly shown: number;
-  /** What the filter finds, in words; null if it was not counted. */
-  readonly total: string | null;
+  /** How many there are, in words; left out if they are not counted. */
+  readonly words?: string;
   /** Null if there are no further rows. */
   readonly onMore: (() => void) | null;
   readonly isLoading: boolean;
 };
 
-export const Pager = ({ shown, total, onMore, isLoading }: PagerProps) => (
+export const Pager = ({ shown, words, onMore, isLoading }: PagerProps) => (
   <p class="pager">
-    <span>{total === null ? `${shown} shown` : `${shown} of ${total}`}</span>
+    <span>{words ?? `${shown} shown`}</span>
     {onMore === null ? null : (
       <button class="btn" type="button" disabled={isLoading} onClick={onMore}>
         {isLoading ? "Loading…" : "Load 50 more"}

@@ -198,7 +198,7 @@ const Tables = () => (
         { name: "Cost", as: "num hide nw", show: () => "€0.02" },
       ]}
     />
-    <Pager shown={3} total="10,000+" onMore={() => undefined} isLoading={false} />
+    <Pager shown={3} words="3 of 10,000+" onMore={() => undefined} isLoading={false} />
   </Section>
 );
 

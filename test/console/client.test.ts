@@ -36,6 +36,7 @@ import { rangeStart } from "../../console/src/pages/ranges.ts";
 import { rejectionOf } from "../../console/src/pages/rejection.ts";
 import { planText, replayState, replayWord } from "../../console/src/pages/replay-text.ts";
 import { scopeText } from "../../console/src/pages/scope.ts";
+import { shownOf } from "../../console/src/pages/shown-of.ts";
 import { eventState, whyOf } from "../../console/src/pages/why.ts";
 import { addressOfOldLink, HOME, hrefOf, matched, placeOfUrl, safeReturn } from "../../console/src/shell/addresses.ts";
 
@@ -707,6 +708,13 @@ test("undo, cost and scope are told in words", () => {
   assert.is(costText({ pointer: "amount", scale: 0.01, default_eur: 2 }), "amount, times €0.01; €2.00 without it");
   assert.is(scopeText(["*"]), "every action");
   assert.is(scopeText(["refund.*", "order.read"]), "all that begin with refund., order.read");
+});
+
+test("a list of which rows no longer match never says that more match than there are", () => {
+  assert.is(shownOf({ shown: 50, left: 0, total: 204 }), "50 of 204");
+  assert.is(shownOf({ shown: 50, left: 0, total: 10_000 }), "50 of 10,000+");
+  assert.is(shownOf({ shown: 15, left: 8, total: 7 }), "7 of 7; 8 rows no longer match");
+  assert.is(shownOf({ shown: 7, left: 0, total: 6 }), "6 of 6; 1 row no longer matches", "it is not known yet which");
 });
 
 test("endpoints are shown the worst first, and none moves while it is on the screen", () => {

@@ -345,9 +345,7 @@ const Approvals = ({ params, query }: PageProps) => {
                   <Entry key={row.id} row={row} href={hrefTo(row.id)} isHere={row.id === shown} />
                 ))}
               </ul>
-              {list.more === null ? null : (
-                <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} />
-              )}
+              {list.more === null ? null : <Pager shown={rows.length} onMore={list.more} isLoading={isLoading} />}
             </nav>
             {shown === undefined ? null : (
               <DecisionCard

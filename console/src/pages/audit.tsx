@@ -351,7 +351,7 @@ const Records = ({ params, query: given }: PageProps) => {
             </WholeLists.Provider>
           ) : null}
           {isWrong ? <WrongFilter /> : !isLoaded && problem === null ? <Loading rows={8} /> : null}
-          {isLoaded ? <Pager shown={rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
+          {isLoaded ? <Pager shown={rows.length} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
         {selected === null || (!isLoaded && !isWrong && problem === null) ? null : (
           <ProofPanel

@@ -30,6 +30,7 @@ import { WrongFilter } from "./listing.tsx";
 import { filtersOf, timeFilter } from "./ranges.ts";
 import { planOfList } from "./replay-filter.ts";
 import { type FixedView, SavedViews } from "./saved-views.tsx";
+import { shownOf } from "./shown-of.ts";
 import { useStopped } from "./stopped-endpoints.ts";
 import { eventState, eventTitle, whyOf } from "./why.ts";
 
@@ -208,6 +209,9 @@ const leastOf = ({ state: { rows, left, waiting }, more }: ShownList<Row>): stri
   return more === null && rows.length < ROWS_MAX ? read : `More than ${read}`;
 };
 
+const pagerWords = ({ state: { rows, left } }: ShownList<Row>, total: number | null) =>
+  total === null ? {} : { words: shownOf({ shown: rows.length, left: left.size, total }) };
+
 /** Finds requests: where is it, and what became of it? */
 const Events = ({ query }: PageProps) => {
   const name = useNames();
@@ -216,7 +220,7 @@ const Events = ({ query }: PageProps) => {
   const filter = hrefOf("", set);
   const offered = filters(query);
   const isWrong = faultsOf(offered, query).length > 0;
-  const [total, setTotal] = useState<string | null>(null);
+  const [total, setTotal] = useState<number | null>(null);
   const list = useList<Row>({
     filter,
     isKept: true,
@@ -227,7 +231,7 @@ const Events = ({ query }: PageProps) => {
     page: async (cursor) => {
       const page = cursor === undefined ? {} : { cursor };
       const answer = await call("GET /v1/events", { query: { ...queryOf(query), ...page } });
-      if (answer.ok) setTotal(typeof answer.body.total === "number" ? listTotal(answer.body.total) : null);
+      if (answer.ok) setTotal(answer.body.total ?? null);
       return answer;
     },
     one: null,
@@ -242,7 +246,7 @@ const Events = ({ query }: PageProps) => {
   const change = (values: FilterValues): void =>
     go(hrefOf("/events", { ...query, at: undefined, ...values }), { isReplaced: true });
   const { state, isLoaded, isLoading, problem, since } = list;
-  const matching = total ?? (isLoaded && problem === null ? leastOf(list) : null);
+  const matching = total !== null ? listTotal(total) : isLoaded && problem === null ? leastOf(list) : null;
   const plan = whyNotAdmin() === null && !isWrong ? planOfList(query) : null;
   const { shown, menu } = useColumns(
     "Events",
@@ -322,7 +326,9 @@ const Events = ({ query }: PageProps) => {
           {chosen.length === 0 ? null : (
             <Selection rows={chosen} onExport={() => setExporting("picked")} onClear={() => setPicked(new Set())} />
           )}
-          {isLoaded ? <Pager shown={state.rows.length} total={total} onMore={list.more} isLoading={isLoading} /> : null}
+          {isLoaded ? (
+            <Pager shown={state.rows.length} {...pagerWords(list, total)} onMore={list.more} isLoading={isLoading} />
+          ) : null}
         </div>
       )}
       {exporting === null ? null : (

@@ -99,7 +99,7 @@ export const Listing = <Row,>({
           ) : problem === null ? (
             <Loading rows={6} />
           ) : null}
-          {isLoaded ? <Pager shown={state.rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
+          {isLoaded ? <Pager shown={state.rows.length} onMore={list.more} isLoading={isLoading} /> : null}
         </div>
       )}
       {isExporting && exported !== undefined ? (

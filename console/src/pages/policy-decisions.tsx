@@ -61,7 +61,7 @@ export const PolicyDecisions = ({ id }: { readonly id: string }) => {
       ) : (
         <DataTable caption="Decisions, newest first" columns={COLUMNS} rows={state.rows} keyOf={(row) => row.id} />
       )}
-      {isLoaded ? <Pager shown={state.rows.length} total={null} onMore={list.more} isLoading={isLoading} /> : null}
+      {isLoaded ? <Pager shown={state.rows.length} onMore={list.more} isLoading={isLoading} /> : null}
     </div>
   );
 };

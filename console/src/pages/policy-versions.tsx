@@ -142,7 +142,7 @@ export const PolicyVersions = ({ policy, v, onDone }: VersionsProps) => {
           keyOf={({ version }) => String(version)}
           as="even"
         />
-        <Pager shown={rows.length} total={null} onMore={list.more} isLoading={list.isLoading} />
+        <Pager shown={rows.length} onMore={list.more} isLoading={list.isLoading} />
       </div>
       {again === null ? null : (
         <PublishLayer

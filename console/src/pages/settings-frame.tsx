@@ -61,8 +61,6 @@ export const RowsTable = <Row,>({ caption, list, columns, keyOf, empty }: RowsTa
     {list.rows.length === 0 ? null : (
       <DataTable caption={caption} columns={columns} rows={list.rows} keyOf={keyOf} as="even" />
     )}
-    {list.more === null ? null : (
-      <Pager shown={list.rows.length} total={null} onMore={list.more} isLoading={list.isLoading} />
-    )}
+    {list.more === null ? null : <Pager shown={list.rows.length} onMore={list.more} isLoading={list.isLoading} />}
   </>
 );
