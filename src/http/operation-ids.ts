@@ -103,6 +103,7 @@ export const OPERATION_IDS: Readonly<Record<string, string>> = {
   "POST /v1/events/{id}/replay": "replayEvent",
   "POST /v1/replays": "createReplay",
   "GET /v1/replays": "listReplays",
+  "GET /v1/replays/plan": "planEventReplays",
   "GET /v1/replays/{id}": "getReplay",
   "POST /v1/replays/{id}/cancel": "cancelReplay",
   "GET /v1/approvals": "listApprovals",

@@ -27,7 +27,13 @@ import { laneSummary, placedLanes } from "../../console/src/pages/chart-lanes.ts
 import { eventCost, isUnspent, settledText, spentText } from "../../console/src/pages/cost-text.ts";
 import { stillWorstFirst, worstFirst } from "../../console/src/pages/endpoint-order.ts";
 import { probeText, stateText, waitingMessage, waitParts } from "../../console/src/pages/endpoint-text.ts";
-import { planOf } from "../../console/src/pages/event-replay.ts";
+import {
+  type EventPlan,
+  eventPlanText,
+  faultTexts,
+  outcomeText,
+  whyNotReplayable,
+} from "../../console/src/pages/event-replay.ts";
 import { eventStages } from "../../console/src/pages/event-stages.ts";
 import { csvOf, ndjsonOf } from "../../console/src/pages/export-text.ts";
 import { gateDetail, summaryText } from "../../console/src/pages/gate-words.ts";
@@ -604,16 +610,58 @@ test("a cell that a spreadsheet would calculate is made a text, and quotes are d
   assert.is(ndjsonOf([{ a: "\n" }, 2]), '{"a":"\\n"}\n2\n');
 });
 
-test("the plan of a selection says what is sent and why the others are not", () => {
-  const row = (status: string, bundle: object | null = null) => ({ id: status, status, bundle });
-  const rows = [row("failed"), row("delivered"), row("delivered"), row("held"), row("failed", {}), row("blocked")];
-  const plan = planOf(rows);
-  assert.equal(
-    plan.sent.map(({ id }) => id),
-    ["failed", "blocked"],
+test("the plan of a selection says what is sent, what waits, and why the others are not sent", () => {
+  const plan = (status: string, more: Partial<EventPlan> = {}): EventPlan => ({
+    ...{ event_id: "evt_1", status, skipped: null, waiting: null },
+    ...more,
+  });
+  const text = (...plans: readonly EventPlan[]): string =>
+    eventPlanText(plans, (id) => (id === "end_1" ? "app" : null));
+  const open = { endpoint_id: "end_1", reason: "circuit-open" };
+  const disabled = { endpoint_id: "end_1", reason: "endpoint-disabled" };
+  assert.is(text(plan("failed")), "Sends 1 event now.");
+  assert.is(
+    text(
+      ...[plan("failed"), plan("blocked"), plan("delivered", { skipped: "changed" })],
+      ...[plan("held", { skipped: "changed" }), plan("delivered", { skipped: "changed" })],
+      ...[plan("failed", { skipped: "endpoint-disabled" }), plan("failed", { skipped: "bundle-step" })],
+    ),
+    "Sends 1 event now. 1 refused event passes the gates again. " +
+      "Skips 2: it is delivered; 1: it is held; 1: the endpoint is disabled; 1: a step of a bundle is not sent alone.",
   );
-  assert.is(plan.text, "Sends 2 events again. Skips 4: 2 are delivered; 1 is held; 1 is a step of a bundle.");
-  assert.is(planOf([row("failed")]).text, "Sends 1 event again.");
+  assert.is(
+    text(plan("failed", { waiting: open }), plan("failed", { waiting: open })),
+    "2 events are tried once and, if that fails, wait until app answers.",
+  );
+  assert.is(
+    text(plan("blocked", { waiting: disabled }), plan("blocked")),
+    "2 refused events pass the gates again. 1 event waits until app is enabled.",
+  );
+  assert.is(
+    text(plan("failed", { skipped: "endpoint-disabled" })),
+    "Sends nothing. Skips 1: the endpoint is disabled.",
+  );
+});
+
+test("only failed and refused events are replayed, and each other one says why it is not", () => {
+  const why = (status: string, bundle: object | null = null) => whyNotReplayable({ status, bundle });
+  assert.equal([why("failed"), why("blocked")], [null, null]);
+  assert.is(why("failed", {}), "This event is a step of a bundle, and is not sent alone.");
+  assert.is(why("rejected"), "This event was rejected. Its sender can send it as a new event.");
+  assert.is(why("cancelled"), "This event was cancelled. Its sender can send it as a new event.");
+  assert.is(why("expired"), "This event has expired. Its sender can send it as a new event.");
+  assert.is(why("held"), "This event is held: approve or reject it.");
+  assert.is(why("retrying"), "This event is still on its way.");
+});
+
+test("the outcome of a replay counts what was sent and what was not, and tells equal reasons once", () => {
+  const sent = { name: "order.paid", status: "queued", fault: "" };
+  const left = (fault: string) => ({ name: "order.late", status: null, fault });
+  assert.is(outcomeText([sent]), "1 event is sent again.");
+  const outcomes = [sent, sent, { ...sent, status: "held" }, left("No."), left("No."), left("Never.")];
+  assert.is(outcomeText(outcomes), "2 events are sent again. 1 is held until a person decides. 3 were not sent.");
+  assert.equal(faultTexts(outcomes), ["2 events: No.", "order.late: Never."]);
+  assert.is(outcomeText([left("No.")]), "0 events are sent again. 1 was not sent.");
 });
 
 test("each lane has its own scale, and one failure is seen beside thousands of deliveries", () => {

@@ -242,7 +242,7 @@ const inBrowser = (binary: string): void => {
     await page.shows(`POST ${scene.shop.target.url}`);
     await page.shows(`${scene.events.failed} the same on every attempt`);
     await page.click("Replay…", "main");
-    await page.shows("Sends 1 event again.");
+    await page.shows("Sends 1 event now.");
     await page.click("Replay 1 event", "dialog");
     await page.shows("Succeeded, HTTP 200");
     await until("its newest record is sealed on the screen", () =>

@@ -110,7 +110,7 @@ const inBrowser = (binary: string): void => {
       await click("link", "order.paid");
       await page.shows("HTTP 422");
       await click("button", "Replay…");
-      await page.shows("Sends 1 event again.");
+      await page.shows("Sends 1 event now.");
       await click("button", "Replay 1 event");
       await page.shows("Succeeded, HTTP 200");
     });

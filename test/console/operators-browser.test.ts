@@ -163,7 +163,7 @@ const inBrowser = (binary: string): void => {
       ["Replay…", "Open the endpoint"],
     );
     await page.click("Replay…", ".note");
-    await page.shows("Sends 1 event again.");
+    await page.shows("1 event is tried once and, if that fails, waits until erp-bridge answers.");
     await page.click("Send nothing", "dialog");
     await defineAction(client, "payout.send", endpoint);
     const { event_id } = (await agent.execute("k-1", { action: "payout.send", payload: {}, wait_ms: 0 })).body;

@@ -1,45 +1,97 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../design/format.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
+import { LoadError } from "../../design/placeholders.tsx";
 import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import type { Answered } from "../api/calls.ts";
+import { useNames } from "../api/names.ts";
+import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
-import { planOf } from "./event-replay.ts";
+import { type EventPlan, eventPlanText, faultTexts, type Outcome, outcomeText } from "./event-replay.ts";
 
-type Row = Pick<AnswerOf<"GET /v1/events">["data"][number], "id" | "type" | "status" | "bundle">;
+type Row = Pick<AnswerOf<"GET /v1/events">["data"][number], "id" | "type">;
 
 type PlanProps = { readonly rows: readonly Row[]; readonly onDone: () => void; readonly onClose: () => void };
 
+/** The most ids that the service takes at once. */
+const IDS_MAX = 100;
+
+const plansOf = async (ids: readonly string[]): Promise<Answered<readonly EventPlan[]>> => {
+  const plans: EventPlan[] = [];
+  for (let from = 0; from < ids.length; from += IDS_MAX) {
+    const event_ids = ids.slice(from, from + IDS_MAX).join(",");
+    const answer = await call("GET /v1/replays/plan", { query: { event_ids } });
+    if (!answer.ok) return answer;
+    plans.push(...answer.body.data);
+  }
+  return { ok: true, body: plans };
+};
+
+/** Sends one event after another, and says what came of each. */
+const replayed = async (rows: readonly Row[], onNext: (nth: number) => void): Promise<readonly Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (const [nth, { id, type }] of rows.entries()) {
+    onNext(nth);
+    const answer = await call("POST /v1/events/{id}/replay", { params: { id }, body: {} });
+    const [status, fault] = answer.ok ? [answer.body.status, ""] : [null, answer.problem.detail];
+    outcomes.push({ name: type || id, status, fault });
+  }
+  return outcomes;
+};
+
 /** What is sent again. The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. */
 const Plan = ({ rows, onDone, onClose }: PlanProps) => {
-  const { sent, text } = planOf(rows);
+  const nameOf = useNames();
+  const planned = useAnswer<readonly EventPlan[]>({ key: rows.map(({ id }) => id).join(), on: null }, () =>
+    plansOf(rows.map(({ id }) => id)),
+  );
+  const plans = planned.body;
+  const isSent = new Set(plans?.flatMap(({ event_id: id, skipped }) => (skipped === null ? [id] : [])));
+  const sent = rows.filter(({ id }) => isSent.has(id));
   const [done, setDone] = useState<number | null>(null);
-  const [faults, setFaults] = useState<readonly string[]>([]);
-  const replay = async (): Promise<void> => {
-    const refused: string[] = [];
-    for (const [nth, { id, type }] of sent.entries()) {
-      setDone(nth);
-      const answer = await call("POST /v1/events/{id}/replay", { params: { id }, body: {} });
-      if (!answer.ok) refused.push(`${type || id}: ${answer.problem.detail}`);
-    }
-    onDone();
-    setFaults(refused);
-    if (refused.length > 0) return;
-    toast.value = { text: `${counted(sent.length, "event")} ${sent.length === 1 ? "is" : "are"} sent again.` };
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
+  const hasEnded = outcomes.length > 0;
+  const close = (): void => {
+    if (hasEnded) onDone();
     onClose();
   };
+  const replay = async (): Promise<void> => {
+    const told = await replayed(sent, setDone);
+    setOutcomes(told);
+    const isClosed = isGone.current;
+    if (!isClosed && told.some(({ status }) => status === null)) return;
+    toast.value = { text: outcomeText(told) };
+    onDone();
+    if (!isClosed) onClose();
+  };
   return (
-    <Layer label="Replay the selected events" kind="box" onClose={onClose}>
+    <Layer label="Replay the selected events" kind="box" onClose={close}>
       <h3>Replay {counted(rows.length, "event")}?</h3>
-      <p>{text}</p>
-      <div role="status">{done === null ? null : <p class="soft">{`${done + 1} of ${sent.length}`}</p>}</div>
-      {faults.map((it) => (
+      {planned.problem === null ? (
+        <p>{plans === null ? "The plan is being made." : eventPlanText(plans, nameOf)}</p>
+      ) : (
+        <LoadError what="The plan" failure={planned.problem} since={null} onRetry={planned.again} />
+      )}
+      <div role="status">
+        {done === null ? null : (
+          <p class={hasEnded ? "" : "soft"}>{hasEnded ? outcomeText(outcomes) : `${done + 1} of ${sent.length}`}</p>
+        )}
+      </div>
+      {faultTexts(outcomes).map((it) => (
         <ErrorText key={it} text={it} />
       ))}
       <div class="row">
-        <button class="btn" type="button" autofocus onClick={onClose}>
+        <button class="btn" type="button" autofocus onClick={close}>
           {done === null ? "Send nothing" : "Close"}
         </button>
         <button
@@ -48,7 +100,7 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
           disabled={sent.length === 0 || done !== null}
           onClick={() => void replay()}
         >
-          Replay {counted(sent.length, "event")}
+          {plans === null ? "Replay" : `Replay ${counted(sent.length, "event")}`}
         </button>
       </div>
     </Layer>

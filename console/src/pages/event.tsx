@@ -22,7 +22,7 @@ import { isWaiting, waitParts } from "./endpoint-text.ts";
 import { Attempts, attemptFilter } from "./event-attempts.tsx";
 import { WITH_NOTIFICATIONS } from "./event-origins.ts";
 import { Payload } from "./event-payload.tsx";
-import { isReplayable } from "./event-replay.ts";
+import { whyNotReplayable } from "./event-replay.ts";
 import { ReplayButton } from "./event-selection.tsx";
 import { Side } from "./event-side.tsx";
 import { Timeline } from "./event-timeline.tsx";
@@ -46,13 +46,8 @@ const SCALE: Filter = {
   expects: "Choose Full scale, or remove this.",
 };
 /** Why the button does nothing; null if it works. */
-const whyNoReplay = (event: Event): string | null => {
-  const { status } = event;
-  if (!mayIt("admin")) return withHolders("Only an admin or an owner can replay an event", "admin");
-  if (status === "delivered") return "This event was delivered. A delivered event is not sent again.";
-  if (event.bundle !== null) return "This event is a step of a bundle, and is not sent alone.";
-  return isReplayable(event) ? null : "This event is still on its way.";
-};
+const whyNoReplay = (event: Event): string | null =>
+  mayIt("admin") ? whyNotReplayable(event) : withHolders("Only an admin or an owner can replay an event", "admin");
 
 const Acts = ({ event, onDone }: { readonly event: Event; readonly onDone: () => void }) => {
   const [fault, setFault] = useState<string | null>(null);

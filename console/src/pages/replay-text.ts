@@ -56,7 +56,7 @@ export const replayWord = ({ status, delivered, failed, skipped, waiting }: Repl
   return `${WORDS[status]}: ${parts.join(", ")}${waiting > 0 ? `. ${moreWait(waiting)}` : ""}`;
 };
 
-const wait = (many: number): string => (many === 1 ? "waits" : "wait");
+export const wait = (many: number): string => (many === 1 ? "waits" : "wait");
 const moreWait = (many: number): string => `${many} more ${wait(many)}`;
 const UNTIL: Readonly<Record<string, string>> = { "circuit-open": "answers", "endpoint-disabled": "is enabled" };
 
@@ -72,11 +72,12 @@ export const namedWaits = (
   nameOf: (id: string) => string | null,
 ): readonly WaitingAt[] => waits.map((it) => ({ ...it, name: nameOf(it.endpoint_id) ?? "an endpoint" }));
 
-const until = ({ name, reason }: WaitingAt): string => `until ${name} ${UNTIL[reason] ?? "answers"}`;
+export const untilText = ({ name, reason }: Pick<WaitingAt, "name" | "reason">): string =>
+  `until ${name} ${UNTIL[reason] ?? "answers"}`;
 
 /** The same in sentences, with what each of those that wait is waiting for. */
 export const replayText = (replay: Replay, waitingAt: readonly WaitingAt[]): string =>
-  [replayWord({ ...replay, waiting: 0 }), ...waitingAt.map((it) => `${moreWait(it.count)} ${until(it)}`)]
+  [replayWord({ ...replay, waiting: 0 }), ...waitingAt.map((it) => `${moreWait(it.count)} ${untilText(it)}`)]
     .map((it) => `${it}.`)
     .join(" ");
 
@@ -92,7 +93,7 @@ export const planText = (plan: Plan, waitingAt: readonly WaitingAt[]): string =>
   const skips = plan.skipped.map((it) => `${it.count}: ${skippedText(it.reason)}`).join("; ");
   return [
     `Sends ${counted(plan.count - plan.waiting, "event")} now.`,
-    ...waitingAt.map((it) => `${it.count} ${wait(it.count)} ${until(it)}.`),
+    ...waitingAt.map((it) => `${it.count} ${wait(it.count)} ${untilText(it)}.`),
     ...(skips === "" ? [] : [`Skips ${skips}.`]),
   ].join(" ");
 };

@@ -325,6 +325,16 @@ export const EVENTS: AnswerExamples["bodies"] = {
     endpoints: [],
     estimated_s: 0,
   },
+  EventReplayPlans: {
+    data: [
+      {
+        event_id: "evt_myhtm3vib3jpnf7j4hhc5nxnf7x5uyez",
+        status: "failed",
+        skipped: null,
+        waiting: { endpoint_id: "end_vlrrgcmydm3kntp32bvbawafcilm6fmm", reason: "circuit-open" },
+      },
+    ],
+  },
   StartedReplay: {
     id: "rpl_sg3uxannttkemh67mpclrxjybbwxuqjq",
     status: "running",

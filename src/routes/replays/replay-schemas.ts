@@ -6,6 +6,8 @@ import { LISTING_QUERY } from "../../http/listing.ts";
 import { named } from "../../http/named-schemas.ts";
 import type { JsonSchema } from "../../http/route.ts";
 import { severalOf } from "../../http/several-values.ts";
+import { idsOf } from "../../http/with-ids.ts";
+import type { EventPlan } from "../../replays/event-plans.ts";
 import type { WaitingAt } from "../../replays/plan.ts";
 
 const STATUSES = ["running", "done", "cancelled"] as const satisfies readonly ReplayDocument["status"][];
@@ -73,12 +75,11 @@ const SKIPS: JsonSchema = {
   items: named("SkippedEvents", object({ reason: { enum: SKIP_REASONS }, count })),
 };
 
+const WAIT_REASON: JsonSchema = { enum: ["circuit-open", "endpoint-disabled"] };
+
 const WAITING_AT: JsonSchema = {
   type: "array",
-  items: named(
-    "WaitingEvents",
-    object({ endpoint_id: text, reason: { enum: ["circuit-open", "endpoint-disabled"] }, count }),
-  ),
+  items: named("WaitingEvents", object({ endpoint_id: text, reason: WAIT_REASON, count })),
   description: "Where they wait, and for what",
 };
 
@@ -93,6 +94,33 @@ export const PLAN: JsonSchema = named(
     newest: nullableTime,
     endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
     estimated_s: { type: "number", description: "From the rates of the replay and of the endpoints" },
+  }),
+);
+
+export const PLANNED_EVENTS_QUERY = { event_ids: idsOf("evt_") } as const satisfies Record<string, JsonSchema>;
+
+export const PLANNED_EVENTS: JsonSchema = named(
+  "EventReplayPlans",
+  object({
+    data: {
+      type: "array",
+      items: named(
+        "EventReplayPlan",
+        object<EventPlan>({
+          event_id: text,
+          status: { ...text, description: "A blocked event passes the gates again" },
+          skipped: {
+            enum: [...SKIP_REASONS, null],
+            description: "Why it would not be replayed; changed: it has neither failed nor was it blocked",
+          },
+          waiting: {
+            ...object({ endpoint_id: text, reason: WAIT_REASON }),
+            type: ["object", "null"],
+            description: "circuit-open: it is sent once, as a probe, and waits if that fails",
+          },
+        }),
+      ),
+    },
   }),
 );
 

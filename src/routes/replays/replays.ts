@@ -32,6 +32,7 @@ import { timeRangeOf } from "../../http/time-range.ts";
 import { withStatuses } from "../../http/with-statuses.ts";
 import type { StartBulkReplay } from "../../replays/bulk-replay-start.ts";
 import type { BulkReplayer } from "../../replays/bulk-replayer.ts";
+import { planEvents } from "../../replays/event-plans.ts";
 import type { EventReplayer } from "../../replays/event-replayer.ts";
 import { type PlanDeps, planReplay, type ReplayPlan, type WaitingAt } from "../../replays/plan.ts";
 import { hindranceOf } from "../../replays/replay-fates.ts";
@@ -46,6 +47,8 @@ import {
   LIST_QUERY,
   NEW_REPLAY,
   PLAN,
+  PLANNED_EVENTS,
+  PLANNED_EVENTS_QUERY,
   RATE_PER_SECOND,
   REASON_BODY,
   REPLAY,
@@ -181,6 +184,13 @@ const begin: Handle<{ body: typeof NEW_REPLAY }> = (deps) => async (call) => {
   return { status: 202, headers, body: { id, status: "running", total, waiting, skipped }, ...positionOf(started) };
 };
 
+const planned: Handle<{ query: typeof PLANNED_EVENTS_QUERY }> =
+  (deps) =>
+  async ({ principal, query }) => ({
+    status: 200,
+    body: { data: await planEvents(deps, principal.account, valuesOf(query.event_ids)) },
+  });
+
 /** Which replayed events wait is decided by the endpoints' streams at the moment, as an open circuit may close. */
 const waitingAt = async ({ aggregates }: ReplayRoutesDeps, document: ReplayDocument): Promise<readonly WaitingAt[]> => {
   const at = await Promise.all(
@@ -286,6 +296,18 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     answers: { 200: listOf(REPLAY) },
     reads: [VIEW],
     handle: list(deps),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/replays/plan",
+    who: READERS,
+    summary: "Preview the replays of single events: which would be sent, wait or be skipped",
+    tag: "replays",
+    query: PLANNED_EVENTS_QUERY,
+    queryRequired: ["event_ids"],
+    answers: { 200: PLANNED_EVENTS },
+    reads: [events.schema.name],
+    handle: planned(deps),
   }),
   route({
     method: "GET",

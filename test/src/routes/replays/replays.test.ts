@@ -5,6 +5,7 @@ import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { personalData } from "../../../../src/erasure/personal-data.ts";
 import { forbiddenFor } from "../../../../src/http/presented-credential.ts";
 import type { Principal } from "../../../../src/http/route.ts";
+import type { EventPlan } from "../../../../src/replays/event-plans.ts";
 import { planReplay } from "../../../../src/replays/plan.ts";
 import { replayRoutes } from "../../../../src/routes/replays/replays.ts";
 import { caller } from "../../../support/call.ts";
@@ -41,10 +42,19 @@ const opened = async (world: ReplayWorld) => {
     get: (id: unknown, principal = ADMIN) =>
       node.call("GET", "/v1/replays/{id}", { principal, params: { id: String(id) } }),
     list: (principal = ADMIN) => node.call("GET", "/v1/replays", { principal }),
+    planned: (ids: readonly string[], principal = ADMIN) =>
+      node.call("GET", "/v1/replays/plan", { principal, query: { event_ids: ids.join(",") } }),
   };
 };
 const received = (number: number): string =>
   new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
+
+const atStart = (endpoint_id: string) => ({ endpoint_id, account: ACCOUNT, at: received(0) });
+const opens = (world: ReplayWorld, id: string) =>
+  world.add(`endpoint-${id}`, "EndpointOpened", {
+    ...{ ...atStart(id), reason: "failures", failures: 10, failing_since: received(0) },
+    next_probe_at: received(9_000),
+  });
 
 test("a dry run is exact, by every filter, and writes nothing", async () => {
   const world = await replayWorld();
@@ -103,6 +113,50 @@ test("a dry run is exact, by every filter, and writes nothing", async () => {
   await node.stop();
 });
 
+test("the plan of single events says of each what its replay would do, and nothing of another account's", async () => {
+  const world = await replayWorld();
+  const [open, disabled] = [`end_${"b".repeat(32)}`, `end_${"c".repeat(32)}`] as const;
+  for (const id of [open, disabled]) await world.endpoint(id);
+  await opens(world, open);
+  await world.add(`endpoint-${disabled}`, "EndpointDisabled", { ...atStart(disabled), reason: "by hand" });
+  const ids = [
+    await world.failed(1),
+    await world.failed(2, { endpoint_id: open }),
+    await world.failed(3, { endpoint_id: disabled }),
+    await world.blocked(4),
+    await world.admitted(5),
+    await world.failed(6, { bundle: { id: "bun_1", index: 0, undo: false } }),
+  ];
+  const ended = await world.admitted(7);
+  await world.append(ended, [
+    {
+      type: "EventCancelled",
+      data: { event_id: ended, endpoint_id: ENDPOINT_ID, attempts: 0, reason: "asked", at: received(8) },
+    },
+  ]);
+  const { node, planned, one } = await opened(world);
+  const unknown = `evt_${"z".repeat(32)}`;
+  const data = (await planned([...ids, ended, unknown])).body.data as readonly EventPlan[];
+  assert.equal(
+    data.map(({ event_id: id, ...rest }) => [[...ids, ended].indexOf(id) + 1, rest]),
+    [
+      [1, { status: "failed", skipped: null, waiting: null }],
+      [2, { status: "failed", skipped: null, waiting: { endpoint_id: open, reason: "circuit-open" } }],
+      [3, { status: "failed", skipped: "endpoint-disabled", waiting: null }],
+      [4, { status: "blocked", skipped: null, waiting: null }],
+      [5, { status: "queued", skipped: "changed", waiting: null }],
+      [6, { status: "failed", skipped: "bundle-step", waiting: null }],
+      [7, { status: "cancelled", skipped: "changed", waiting: null }],
+    ],
+  );
+  assert.equal((await planned(ids, STRANGER)).body, { data: [] });
+  for (const { event_id: id, skipped } of data) {
+    const { outcome } = await one(id, {});
+    assert.is(outcome === 202, skipped === null, `${id}: ${outcome}, planned as ${skipped}`);
+  }
+  await node.stop();
+});
+
 test("an endpoint's own rate counts for the time that it takes", async () => {
   const world = await replayWorld();
   for (const number of [1, 2, 3, 4]) await world.failed(number);
@@ -157,13 +211,9 @@ test("a plan equals what is then done: what is sent, what waits and where, and w
     string,
   ];
   for (const id of [open, disabled, deleted]) await world.endpoint(id);
-  const about = (endpoint_id: string) => ({ endpoint_id, account: ACCOUNT, at: received(0) });
-  await world.add(`endpoint-${open}`, "EndpointOpened", {
-    ...{ ...about(open), reason: "failures", failures: 10, failing_since: received(0) },
-    next_probe_at: received(9_000),
-  });
-  await world.add(`endpoint-${disabled}`, "EndpointDisabled", { ...about(disabled), reason: "by hand" });
-  await world.add(`endpoint-${deleted}`, "EndpointDeleted", about(deleted));
+  await opens(world, open);
+  await world.add(`endpoint-${disabled}`, "EndpointDisabled", { ...atStart(disabled), reason: "by hand" });
+  await world.add(`endpoint-${deleted}`, "EndpointDeleted", atStart(deleted));
   for (const number of [1, 2]) await world.failed(number);
   for (const number of [3, 4, 5]) await world.failed(number, { endpoint_id: open });
   for (const number of [6, 7]) await world.failed(number, { endpoint_id: disabled });
@@ -195,7 +245,7 @@ test("a plan equals what is then done: what is sent, what waits and where, and w
   const { total, done, skipped, skipped_by, waiting, waiting_at } = await shown();
   assert.equal([total, done, skipped, skipped_by], [12, 12, 7, skips]);
   assert.equal({ waiting, waiting_at }, waits);
-  const enabled = { ...about(open), by: BY };
+  const enabled = { ...atStart(open), by: BY };
   await world.add(`endpoint-${open}`, "EndpointEnabled", enabled);
   await until("nothing waits once the circuit is closed", async () => (await shown()).waiting === 0);
   await node.stop();
