@@ -57,12 +57,18 @@ export const VIEW_OF: Readonly<Record<Topic, string>> = {
   account: members.schema.name,
 };
 
+/** A record of an event that is part of a replay changes the replay's counts. */
+const replayChanges = (record: RecordedEvent): readonly Change[] =>
+  replays.idsOf(record).map((id) => ({ topic: "replays", id, position: record.position }));
+
 /** Empty if no list shows the record. A record of a hold or of a held change also changes its approval. */
-export const changesOf = ({ stream, position, data }: RecordedEvent): readonly Change[] => {
+export const changesOf = (record: RecordedEvent): readonly Change[] => {
+  const { stream, position, data } = record;
   const category = categoryOf(stream);
   // `hasOwn`, because a category may be called "constructor", which every object has.
   const topic = Object.hasOwn(CATEGORIES, category) ? CATEGORIES[category] : undefined;
-  const own = topic === undefined ? [] : [{ topic, id: subjectOf(stream), position }];
+  const changed = topic === undefined ? [] : [{ topic, id: subjectOf(stream), position }];
+  const own = topic === "events" ? [...changed, ...replayChanges(record)] : changed;
   const { approval_id: approval } = data;
   return typeof approval === "string" && topic !== "approvals"
     ? [...own, { topic: "approvals", id: approval, position }]

@@ -198,9 +198,12 @@ const Shown = ({ replay, onDone }: { readonly replay: Replay; readonly onDone: (
 
 const ReplayPage = ({ params }: PageProps) => {
   const id = params.id ?? "";
-  const shown = useAnswer<Replay>({ key: id, on: { topic: "replays", id } }, () =>
-    call("GET /v1/replays/{id}", { params: { id } }),
-  );
+  // What waits depends on its endpoints as well: a circuit opens and closes, and an endpoint is disabled and enabled.
+  const on = [
+    { topic: "replays", id },
+    { topic: "endpoints", id: null },
+  ];
+  const shown = useAnswer<Replay>({ key: id, on }, () => call("GET /v1/replays/{id}", { params: { id } }));
   return (
     <Thing what="The replay" shown={shown}>
       {(replay) => <Shown replay={replay} onDone={shown.again} />}

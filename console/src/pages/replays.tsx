@@ -177,7 +177,8 @@ const Replays = ({ query }: PageProps) => {
     filter: address,
     isKept: true,
     isWrong: faultsOf(LIST_FILTERS, set).length > 0,
-    topic: "replays",
+    // An endpoint that takes deliveries again changes how many events of a replay wait.
+    topic: "replays endpoints",
     keyOf: ({ id }) => id,
     page: (cursor) => page(cursor, 50),
     one: (id) => call("GET /v1/replays/{id}", { params: { id } }),
