@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Note, Time } from "./text.tsx";
@@ -31,7 +32,16 @@ export const Loading = ({ rows = 6 }: { readonly rows?: number }) => {
   );
 };
 
-export type Failure = { readonly title: string; readonly detail: string; readonly trace?: string };
+export type Failure = {
+  readonly title: string;
+  readonly detail: string;
+  readonly trace?: string;
+  /** 0 if there was no answer. */
+  readonly status?: number;
+};
+
+/** True while a note above the page says that there is no connection, and from when the page is. */
+export const isLossTold = signal(false);
 
 type LoadErrorProps = {
   readonly what: string;
@@ -41,28 +51,31 @@ type LoadErrorProps = {
   readonly onRetry: () => void;
 };
 
-export const LoadError = ({ what, failure, since, onRetry }: LoadErrorProps) => (
-  <Note role="fail" mark="failed" isAlert>
-    <p>
-      <b>{what} could not be loaded.</b> {failure.detail}
-      {since === null ? null : (
-        <>
-          {" "}
-          What you see is from <Time at={since} />.
-        </>
-      )}
-    </p>
-    <div class="row">
-      <button class="btn" type="button" onClick={onRetry}>
-        Try now
-      </button>
-      {failure.trace === undefined ? null : (
-        <span class="meta">
-          Trace <code>{failure.trace}</code>
-        </span>
-      )}
-    </div>
-  </Note>
-);
+export const LoadError = ({ what, failure, since, onRetry }: LoadErrorProps) => {
+  if (isLossTold.value && since !== null && failure.status === 0) return null;
+  return (
+    <Note role="fail" mark="failed" isAlert>
+      <p>
+        <b>{what} could not be loaded.</b> {failure.detail}
+        {since === null ? null : (
+          <>
+            {" "}
+            What you see is from <Time at={since} />.
+          </>
+        )}
+      </p>
+      <div class="row">
+        <button class="btn" type="button" onClick={onRetry}>
+          Try now
+        </button>
+        {failure.trace === undefined ? null : (
+          <span class="meta">
+            Trace <code>{failure.trace}</code>
+          </span>
+        )}
+      </div>
+    </Note>
+  );
+};
 
 export const NoRight = ({ children }: { readonly children: ComponentChildren }) => <Note>{children}</Note>;

@@ -312,6 +312,12 @@ const inBrowser = (binary: string): void => {
     await page.shows("Not connected, from");
     await page.evaluate("{ const real = Date.now; Date.now = () => real() + 61_000; } undefined");
     await page.reads(/Not connected\. What you see is from [\d:]+\. The next attempt is (in \d s|under way)\. Try now/);
+    await page.hides("The list could not be loaded.");
+    assert.is(
+      await page.evaluate("document.body.innerText.split('What you see is from').length"),
+      2,
+      "it is told once",
+    );
     await page.offline(false);
     await page.click("Try now", ".note");
     await page.shows("Live");

@@ -213,6 +213,22 @@ const inBrowser = (binary: string): void => {
     await page.hides("Not connected, from");
   });
 
+  test("a list that could not be loaded is loaded when the network is back, though another tab holds the stream", async () => {
+    await page.open("about:blank");
+    await second.toFront();
+    await second.open(`${program.url}/overview`);
+    await second.shows("Live");
+    await page.toFront();
+    await page.open(`${program.url}/events`);
+    await page.shows("Live");
+    await page.offline(true);
+    await scene.source.send("while-cut", { order: "while-cut", type: "order.more" });
+    await page.shows("The list could not be loaded.");
+    await page.offline(false);
+    await page.hides("The list could not be loaded.");
+    await page.shows("new event");
+  });
+
   test("what happens between a slow tab's first read and its first drawing is shown, whichever tab holds the stream", async () => {
     const hasRead = `performance.getEntriesByType("resource").some(({ name, responseEnd }) =>
       responseEnd > 0 && new URL(name).pathname === "/v1/events")`;

@@ -1,5 +1,6 @@
-import { useContext } from "preact/hooks";
+import { useContext, useLayoutEffect } from "preact/hooks";
 import { shortTime } from "../../design/format.ts";
+import { isLossTold } from "../../design/placeholders.tsx";
 import { ClockContext, Note, Time } from "../../design/text.tsx";
 import { isBehind } from "../api/api.ts";
 import { type Indication, indicationOf, NOTE_MS, nextAttemptText } from "../live/frames.ts";
@@ -31,7 +32,11 @@ export const Indicator = () => {
 /** After a minute without the stream a note says so above the content. Buttons still work: they do not use the stream. */
 export const StaleNote = () => {
   const { isLive, since } = connection.value;
-  if (isLive || now.value - since < NOTE_MS) return null;
+  const isTold = !isLive && now.value - since >= NOTE_MS;
+  useLayoutEffect(() => {
+    isLossTold.value = isTold;
+  }, [isTold]);
+  if (!isTold) return null;
   return (
     <Note role="wait" mark="degraded">
       <p>

@@ -5,6 +5,7 @@ import { keptAnswers } from "../api/kept-answers.ts";
 import { namesRead } from "../api/names.ts";
 import { connection, onFrame } from "../live/stream.ts";
 import { place } from "./router.ts";
+import { useRecovery } from "./use-recovery.ts";
 
 export type Shown<T> = {
   readonly body: T | null;
@@ -89,5 +90,7 @@ export const useAnswer = <T>(
       clearInterval(tick);
     };
   }, [key, on === null]);
-  return { body, problem, since, again: () => setAsked((it) => it + 1) };
+  const again = (): void => setAsked((it) => it + 1);
+  useRecovery(problem, again);
+  return { body, problem, since, again };
 };

@@ -18,6 +18,7 @@ import { connection, onFrame } from "../live/stream.ts";
 import { waitingRows } from "./frame-state.ts";
 import { keysOnScreen } from "./keys-on-screen.ts";
 import { place, scrollTarget } from "./router.ts";
+import { useRecovery } from "./use-recovery.ts";
 
 type ListDeps<Row> = {
   /** Names the filter: another one begins anew. */
@@ -146,6 +147,9 @@ export const useList = <Row>(deps: ListDeps<Row>): ShownList<Row> => {
   };
   // Asked for before the page is painted, which takes long on a slow machine.
   useLayoutEffect(begin, [filter]);
+  const put = (page: Page<Row>): void =>
+    setState((it) => (facts.isLoaded ? refreshed(it, page, keyOf) : firstPage(page)));
+  useRecovery(facts.problem, () => read(undefined, put));
   // Before the page is painted as well: from the read on, no change may be missed.
   useLayoutEffect(() => {
     // What is shown and may have changed is read as soon as it is on the screen.

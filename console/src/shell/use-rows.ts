@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answered, Problem } from "../api/calls.ts";
 import { EMPTY_LIST, firstPage, type ListState, type Page, withMore } from "../api/list.ts";
+import { useRecovery } from "./use-recovery.ts";
 
 export type Rows<Row> = {
   readonly rows: readonly Row[];
@@ -45,6 +46,7 @@ export const useRows = <Row>({ keyOf, page }: Deps<Row>): Rows<Row> => {
       asked.current += 1;
     };
   }, []);
+  useRecovery(problem, () => void read(undefined));
   const { rows, cursor } = state;
   return {
     ...{ rows, isLoading, problem, since },
