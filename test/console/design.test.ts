@@ -36,6 +36,16 @@ test("no component names a colour: only tokens do", () => {
   }
 });
 
+test("every class in the symbols has a rule, because what has none is drawn in black", () => {
+  const css = [...COMPONENTS, "layers"].map((name) => readFileSync(`console/design/${name}.css`, "utf8")).join("\n");
+  const without = (symbols: string): readonly string[] => {
+    const named = [...symbols.matchAll(/class="([^"]*)"/g)].flatMap(([, names = ""]) => names.split(" "));
+    return [...new Set(named)].filter((name) => !new RegExp(`\\.${name}(?![\\w-])`).test(css));
+  };
+  assert.equal(without(SYMBOLS), []);
+  assert.equal(without(SYMBOLS.replace('class="c-blue"', 'class="c-blu"')), ["c-blu"]);
+});
+
 test("every state has a mark that is drawn, and only a good end is green", () => {
   for (const { mark } of allStates()) assert.ok(SYMBOLS.includes(`id="m-${mark}"`), mark);
   const green = allStates().filter(({ role }) => role === "ok");
