@@ -226,6 +226,10 @@ const inBrowser = (binary: string): void => {
     await page.shows(`${WHO.email} decided this`);
     await page.shows("ago: rejected. Nothing was sent.");
     await page.shows(`Ask again ${HOSTILE}`);
+    await page.shows("What was to be sent");
+    await page.shows("Countersign was to send refund.create to");
+    await page.shows("It could have been undone: refund.undo would have been sent to");
+    for (const text of ["Countersign sends", "It can be undone", "What is sent"]) await page.hides(text);
     assert.is(await page.evaluate("document.querySelector('.sign')"), null);
   });
 

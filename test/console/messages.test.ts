@@ -257,6 +257,28 @@ test("an outcome names who decided, unless it was the reader", () => {
   );
 });
 
+test("a card speaks of what is asked, may still be sent, was sent, or was to be sent", () => {
+  const stages = [
+    ["pending", "held"],
+    ["approved", "held"],
+    ["consumed", "failed"],
+    ["consumed", "delivered"],
+    ["consumed", "committed"],
+    ["consumed", "cancelled"],
+    ["rejected", "cancelled"],
+    ["cancelled", "cancelled"],
+    ["expired", "expired"],
+    ["void", "held"],
+  ].map(([status = "", held = ""]) => decision.stageOf(status, held));
+  const dropped = Array.from({ length: 5 }, () => "dropped");
+  assert.equal(stages, ["asked", "approved", "approved", "done", "done", ...dropped]);
+  assert.is(decision.STAGE_HEADINGS.dropped.fields, "What was to be sent");
+  assert.equal(["pending", "consumed", "rejected", "cancelled", "expired", "void"].map(decision.sealLabel), [
+    ...["What you sign", "What was decided on", "What was decided on"],
+    ...["What was asked for", "What was asked for", "What was asked for"],
+  ]);
+});
+
 test("an undo without an answer says so, and one that was never sent says why", () => {
   const none = { status_code: null, failure: { detail: "connection refused" }, response: null };
   assert.match(

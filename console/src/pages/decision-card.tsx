@@ -26,7 +26,7 @@ import {
   Votes,
   whyNot,
 } from "./decision-parts.tsx";
-import { approveQuestion, outcomeMessage } from "./decision-words.ts";
+import { approveQuestion, outcomeMessage, sealLabel, stageOf } from "./decision-words.ts";
 import { showField, unreadIn } from "./fields-read.ts";
 import { Missing } from "./listing.tsx";
 import { MessageText } from "./message-text.tsx";
@@ -318,6 +318,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
   });
   const isChanged = current.digest !== frozen.approval.digest || current.shown_digest !== frozen.approval.shown_digest;
   const isOver = current.status !== "pending";
+  const stage = stageOf(current.status, current.outcome.status);
   const reason = whyNot(current, who, { nameOf, now: now.value });
   const reveal = async (): Promise<void> => {
     const answer = await callText("POST /v1/approvals/{id}/reveal", { params: { id } });
@@ -338,11 +339,12 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
         />
       ) : null}
       {isChanged && !isOver ? <Changed changes={changesBetween(frozen.text, text)} onAgain={onReadAgain} /> : null}
-      <IfYouApprove approval={{ ...approval, status: current.status }} context={about} />
+      <IfYouApprove approval={approval} context={about} stage={stage} />
       {about?.steps == null || approval.bundle_id === null ? null : (
         <Steps id={approval.bundle_id} steps={about.steps} />
       )}
       <Fields
+        stage={stage}
         rows={rows}
         seen={seen.current}
         previous={about?.previous ?? null}
@@ -365,7 +367,7 @@ const Deed = ({ isAlone, frozen, current: { approval: current, text }, onNext, o
         {about === null || isOver ? null : <Budget approval={approval} context={about} />}
         <Section title="Seal">
           <div class="stack tight">
-            <Seal digest={approval.digest} label={isOver ? "What was decided on" : "What you sign"} />
+            <Seal digest={approval.digest} label={sealLabel(current.status)} />
             <p class="meta">
               {approval.endpoint === null
                 ? "The drawing and the digits are made from exactly these bytes."

@@ -14,7 +14,15 @@ import { now } from "../shell/clock.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { type ComparedRow, unlikeText } from "./approval-fields.ts";
 import { spentText } from "./cost-text.ts";
-import { changedMessage, countsMessage, othersCan, ownMessage, shownWords } from "./decision-words.ts";
+import {
+  changedMessage,
+  countsMessage,
+  othersCan,
+  ownMessage,
+  STAGE_HEADINGS,
+  type Stage,
+  shownWords,
+} from "./decision-words.ts";
 import { followReading } from "./fields-read.ts";
 import { summaryText } from "./gate-words.ts";
 import { type Message, message } from "./message.ts";
@@ -102,7 +110,8 @@ export const Lede = ({ approval, context }: ShownProps) => {
             <a href={`/policies/${encodeURIComponent(policy.id)}`}>
               {nameOf(policy.id) ?? policy.id} v{policy.version}
             </a>{" "}
-            holds it. <b>{approval.reasons.map((it) => it.replace(/\.$/, "")).join("; ")}.</b>
+            {status === "pending" ? "holds" : "held"} it.{" "}
+            <b>{approval.reasons.map((it) => it.replace(/\.$/, "")).join("; ")}.</b>
             {policy.newest_version > policy.version ? ` (version ${policy.newest_version} is in force now)` : ""}
           </>
         )}
@@ -124,42 +133,74 @@ const To = ({ endpoint: { id, name, url } }: { readonly endpoint: Target }) => (
   </>
 );
 
-const Sends = ({ approval }: { readonly approval: Approval }) => {
+type StageProps = { readonly approval: Approval; readonly stage: Stage };
+
+const CHANGE_WORDS = {
+  asked: "is changed",
+  approved: "may be changed",
+  done: "was changed",
+  dropped: "was to be changed",
+} as const satisfies Record<Stage, string>;
+
+const STEPS_WORDS = {
+  asked: "The steps below are sent one after another. If one fails, those that were done are undone.",
+  approved: "The steps below may be sent one after another. If one fails, those that were done are undone.",
+  done: "The steps below were sent one after another.",
+  dropped: "The steps below were to be sent one after another.",
+} as const satisfies Record<Stage, string>;
+
+const RECORD_WORDS = {
+  asked: "It is recorded; it has no endpoint.",
+  approved: "It may be recorded; it has no endpoint.",
+  done: "It was recorded; it has no endpoint.",
+  dropped: "It was to be recorded; it has no endpoint.",
+} as const satisfies Record<Stage, string>;
+
+const SEND_WORDS = {
+  asked: "sends",
+  approved: "may send",
+  done: "sent",
+  dropped: "was to send",
+} as const satisfies Record<Stage, string>;
+
+const Sends = ({ approval, stage }: StageProps) => {
   const { endpoint, action, bundle_id, change } = approval;
-  if (change !== undefined) return <>{`The ${change.target.kind} ${change.target.id} is changed.`}</>;
-  if (endpoint !== null)
-    return (
-      <>
-        Countersign sends {action === null ? "it" : <code>{action}</code>} to <To endpoint={endpoint} />, once. It
-        repeats only until {endpoint.name} has accepted it.
-      </>
-    );
+  if (change !== undefined) return <>{`The ${change.target.kind} ${change.target.id} ${CHANGE_WORDS[stage]}.`}</>;
+  if (endpoint === null) return <>{bundle_id === null ? RECORD_WORDS[stage] : STEPS_WORDS[stage]}</>;
   return (
     <>
-      {bundle_id === null
-        ? "It is recorded; it has no endpoint."
-        : "The steps below are sent one after another. If one fails, those that were done are undone."}
+      Countersign {SEND_WORDS[stage]} {action === null ? "it" : <code>{action}</code>} to <To endpoint={endpoint} />
+      {stage === "done" ? "." : ", once."}
+      {stage === "asked" || stage === "approved" ? ` It repeats only until ${endpoint.name} has accepted it.` : null}
     </>
   );
 };
 
-const Undo = ({ undo, isBundle }: { readonly undo: Context["undo"]; readonly isBundle: boolean }) => {
+type UndoProps = { readonly undo: Context["undo"]; readonly isBundle: boolean; readonly stage: Stage };
+
+const Undo = ({ undo, isBundle, stage }: UndoProps) => {
   if (undo === null) return null;
   const { reversibility, action, endpoint } = undo;
   const isFinal = reversibility === "irreversible";
+  const isDropped = stage === "dropped";
+  const could = isDropped ? "could have been undone" : "can be undone";
   return (
     <li>
       {isFinal ? <Mark name="degraded" role="wait" /> : <Icon name="undo" />}
       <span>
-        {isFinal ? <b>{isBundle ? "A step of it cannot be undone." : "It cannot be undone."}</b> : null}
-        {reversibility === "reversible" ? "It can be undone by the receiver itself." : null}
+        {isFinal ? (
+          <b>
+            {isBundle ? "A step of it" : "It"} {isDropped ? "could not have been undone" : "cannot be undone"}.
+          </b>
+        ) : null}
+        {reversibility === "reversible" ? `It ${could} by the receiver itself.` : null}
         {reversibility === "compensable" ? (
           <>
-            It can be undone
-            {action === null ? "" : ": "}
+            It {could}
             {action === null ? null : (
               <>
-                <code>{action}</code> is sent{endpoint === null ? "" : " to "}
+                : <code>{action}</code> {isDropped ? "would have been sent" : "is sent"}
+                {endpoint === null ? "" : " to "}
                 {endpoint === null ? null : <To endpoint={endpoint} />}
               </>
             )}
@@ -171,24 +212,18 @@ const Undo = ({ undo, isBundle }: { readonly undo: Context["undo"]; readonly isB
   );
 };
 
-/** How the part is headed that says what is sent where: a decided card does not speak of what the reader may still do. */
-const headingOf = (status: string): string => {
-  if (status === "pending") return "If you approve";
-  return status === "approved" || status === "consumed" ? "What was approved" : "What was asked for";
-};
-
 /** What happens after a yes: what is sent where, whether it can be undone, and what the signature binds. */
-export const IfYouApprove = ({ approval, context }: ShownProps) => (
-  <Section title={headingOf(approval.status)}>
+export const IfYouApprove = ({ approval, context, stage }: ShownProps & { readonly stage: Stage }) => (
+  <Section title={STAGE_HEADINGS[stage].effect}>
     <ol class="steps2">
       <li>
         <Icon name="send" />
         <span>
-          <Sends approval={approval} />
+          <Sends approval={approval} stage={stage} />
         </span>
       </li>
-      <Undo undo={context?.undo ?? null} isBundle={approval.bundle_id !== null} />
-      {approval.status === "pending" ? (
+      <Undo undo={context?.undo ?? null} isBundle={approval.bundle_id !== null} stage={stage} />
+      {stage === "asked" ? (
         <li>
           <Icon name="lock" />
           <span>Only what you see here is approved. If any of it changes, you are asked again.</span>
@@ -199,6 +234,7 @@ export const IfYouApprove = ({ approval, context }: ShownProps) => (
 );
 
 type FieldsProps = {
+  readonly stage: Stage;
   readonly rows: readonly ComparedRow[];
   readonly seen: Set<string>;
   readonly previous: Context["previous"];
@@ -258,7 +294,7 @@ const Rows = ({ rows, isCompared }: { readonly rows: readonly ComparedRow[]; rea
 );
 
 /** Every field, wrapped to its end. Those that have been on the screen down to their end are noted in `seen`. */
-export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsProps) => {
+export const Fields = ({ stage, rows, seen, previous, steps, onReveal, fault }: FieldsProps) => {
   const body = useRef<HTMLDivElement>(null);
   const drawn = rows.map(({ pointer }) => pointer).join("\n");
   useEffect(() => (body.current === null ? undefined : followReading(body.current, seen)), [drawn]);
@@ -266,7 +302,7 @@ export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsP
   const isOf = (at: number) => (row: ComparedRow) => row.pointer === `/${at}` || row.pointer.startsWith(`/${at}/`);
   return (
     <Section
-      title="What is sent"
+      title={STAGE_HEADINGS[stage].fields}
       beside={
         isCompared ? (
           <span class="meta">
@@ -286,7 +322,7 @@ export const Fields = ({ rows, seen, previous, steps, onReveal, fault }: FieldsP
       }
     >
       <div class="stack tight" ref={body}>
-        {rows.length === 0 ? <p class="soft">No payload is sent.</p> : null}
+        {rows.length === 0 ? <p class="soft">It has no payload.</p> : null}
         {steps === null ? (
           rows.length === 0 ? null : (
             <Rows rows={rows} isCompared={isCompared} />
@@ -433,7 +469,7 @@ export const Agent = ({ name, agent }: { readonly name: string; readonly agent: 
 
 export const Votes = ({ approval }: { readonly approval: Approval }) =>
   approval.votes.length === 0 ? null : (
-    <Section title="Decisions so far">
+    <Section title={approval.status === "pending" ? "Decisions so far" : "Decisions"}>
       <ul class="checks">
         {approval.votes.map((vote) => (
           <li key={vote.member_id}>

@@ -82,6 +82,33 @@ export const outcomeMessage = (it: Decided, facts: OutcomeFacts): Message => {
   return status === "rejected" ? message("Rejected.", `Nothing was sent.${told}`) : message(`It is ${status}.`);
 };
 
+/** What may still be said of a request: it is asked, was approved, was carried out, or never will be. */
+export type Stage = "asked" | "approved" | "done" | "dropped";
+
+/** How it ends well: an event, a bundle, a change, and an event that has no endpoint. */
+const DONE: readonly string[] = ["delivered", "committed", "applied", "recorded"];
+
+/** `outcome` is the status of what was held: of the event, the bundle or the change. */
+export const stageOf = (status: string, outcome: string): Stage => {
+  if (status === "pending") return "asked";
+  if ((status !== "approved" && status !== "consumed") || outcome === "cancelled") return "dropped";
+  return DONE.includes(outcome) ? "done" : "approved";
+};
+
+/** How the parts of a card are headed: a decided card does not speak of what the reader may still do. */
+export const STAGE_HEADINGS: Readonly<Record<Stage, { readonly effect: string; readonly fields: string }>> = {
+  asked: { effect: "If you approve", fields: "What is sent" },
+  approved: { effect: "What was approved", fields: "What may be sent" },
+  done: { effect: "What was approved", fields: "What was sent" },
+  dropped: { effect: "What was asked for", fields: "What was to be sent" },
+};
+
+/** Only what a person approved or rejected was decided on. */
+export const sealLabel = (status: string): string => {
+  if (status === "pending") return "What you sign";
+  return ["approved", "consumed", "rejected"].includes(status) ? "What was decided on" : "What was asked for";
+};
+
 type Asked = {
   readonly votes: readonly { readonly decision: "approve" | "reject" }[];
   readonly min_approvals: number;
