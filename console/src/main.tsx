@@ -13,13 +13,21 @@ import { startRouter } from "./shell/router.ts";
 drawVisibleText();
 startScheme();
 const start = document.getElementById("app");
-const { pathname, hash } = location;
+const { pathname } = location;
 if (start !== null && isLinkPath(pathname)) {
-  // Only the page's script reads the token, and it leaves the address before anything else is done.
-  if (hash !== "") history.replaceState(null, "", pathname);
-  void import("./pages/one-time-link.tsx").then(({ default: OneTimeLink }) =>
-    render(<OneTimeLink path={pathname} token={hash.slice(1)} />, start),
-  );
+  /** Only the page's script reads the token, and it leaves the address before anything else is done. */
+  const open = (): void => {
+    const { hash } = location;
+    if (hash !== "") history.replaceState(null, "", pathname);
+    void import("./pages/one-time-link.tsx").then(({ default: OneTimeLink }) =>
+      render(<OneTimeLink key={hash} path={pathname} token={hash.slice(1)} />, start),
+    );
+  };
+  open();
+  // A link that is pasted over this page's own address changes its fragment alone.
+  addEventListener("hashchange", () => {
+    if (location.hash !== "") open();
+  });
 } else if (start !== null) {
   startRouter();
   startClock();
