@@ -48,14 +48,22 @@ const inBrowser = (binary: string): void => {
       }
       await page.open(`${program.url}/join`);
       await page.shows("This address has no link in it.");
-      await page.open("about:blank");
-      await page.open(`${program.url}/start${start}`);
+      await page.open(`${program.url}/start`);
+      await page.shows("This address has no link in it.");
+      // As when it is pasted over the address of this page: no document is loaded.
+      await page.evaluate(`location.hash = ${JSON.stringify(start)}; undefined`);
       await page.shows("Create the first account");
       await write("email", "ana@shop.example");
       await write("account_name", "Shop");
       await write("password", PASSWORD);
+      assert.is(await page.evaluate("location.hash"), "", "a pasted token has left the address");
       await page.click("Create the account");
+      await page.shows("Who sends the events?");
+      for (const command of ["login --url", "listen --forward", "send --source", "events show"])
+        await page.shows(`countersign ${command}`);
+      await page.open(`${program.url}/overview`);
       await page.shows("Nothing waits for a person.");
+      await page.shows("Begin here");
       await page.shows("Shop");
       assert.is(await page.evaluate("document.cookie"), "", "no script can read the session");
 

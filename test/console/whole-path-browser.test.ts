@@ -85,8 +85,6 @@ const inBrowser = (binary: string): void => {
     await fillIn("Password", PASSWORD);
     await page.key("Enter");
 
-    await page.shows("Begin here");
-    await press("Add a source");
     await page.shows("Who sends the events?");
     await tabTo("Stripe");
     const chosen = () => page.evaluate<string>("document.querySelector('[name=type]:checked').value");

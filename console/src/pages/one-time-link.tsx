@@ -32,6 +32,9 @@ const LINKS = {
   },
 } as const satisfies Record<LinkPath, { readonly send: CallName } & Record<string, string>>;
 
+/** A new account has no source yet, and without one nothing can happen in it. */
+const FIRST_PAGE = "/sources/new";
+
 const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const sent = (
@@ -141,7 +144,7 @@ const LinkForm = ({ path, token, children }: LinkProps & { readonly children?: C
     setBusy(false);
     if (!answer.ok) return setFault(answer.problem.detail);
     announce(answer.body.member.id);
-    location.replace(HOME);
+    location.replace(path === "/start" ? FIRST_PAGE : HOME);
   };
   return (
     <Gate title={title}>

@@ -4,8 +4,9 @@ import type { Filter } from "../../design/filter-values.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Loading } from "../../design/placeholders.tsx";
 import { Secret } from "../../design/secret.tsx";
-import { Breaking, Copied, Head } from "../../design/text.tsx";
+import { Breaking, Copied, Head, Section } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import { mayIt } from "../api/may-decide.ts";
 import { useNames } from "../api/names.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import type { PageProps } from "../shell/page-props.ts";
@@ -160,6 +161,7 @@ const AnotherSecret = ({ source, onMade }: StepProps) => (
 
 const Address = ({ source, provider, made, onMade, onStored }: AddressProps) => {
   const isTheirs = provider.secret_from === "provider";
+  const why = whyNotAdmin();
   const [isReplacing, setReplacing] = useState(false);
   return (
     <>
@@ -178,7 +180,9 @@ const Address = ({ source, provider, made, onMade, onStored }: AddressProps) => 
           onDone={onStored}
         />
       ) : null}
-      {isTheirs || isReplacing ? (
+      {why !== null ? (
+        <p class="soft">{why}</p>
+      ) : isTheirs || isReplacing ? (
         <SendForm
           label="Secret"
           button="Store the secret"
@@ -219,8 +223,16 @@ const Address = ({ source, provider, made, onMade, onStored }: AddressProps) => 
   );
 };
 
+type DoneProps = {
+  readonly nth: number;
+  readonly what: string;
+  readonly is: string;
+  /** Where it is changed; null if it stays as it is. */
+  readonly href: string | null;
+};
+
 /** A step that is done: one line. */
-const Done = ({ nth, what, is, href }: { nth: number; what: string; is: string; href: string }) => (
+const Done = ({ nth, what, is, href }: DoneProps) => (
   <li class="done">
     <span aria-hidden="true">{nth}</span>
     <div>
@@ -229,9 +241,11 @@ const Done = ({ nth, what, is, href }: { nth: number; what: string; is: string; 
         <span class="soft">
           <Breaking text={is} />
         </span>
-        <a class="end" href={href}>
-          Change<span class="vh"> {what}</span>
-        </a>
+        {href === null ? null : (
+          <a class="end" href={href}>
+            Change<span class="vh"> the {what.toLowerCase()}</span>
+          </a>
+        )}
       </div>
     </div>
   </li>
@@ -248,8 +262,7 @@ type StepsProps = {
 const Steps = ({ source, provider, step, made, setMade }: StepsProps) => {
   const nameOf = useNames();
   const { id } = source;
-  const toChange = `/sources/${encodeURIComponent(id)}`;
-  const first = <Done nth={1} what="Provider" is={`${provider.label}, named ${source.name}`} href={toChange} />;
+  const first = <Done nth={1} what="Provider" is={`${provider.label}, named ${source.name}`} href={null} />;
   if (step === "2")
     return (
       <ol class="setup">
@@ -272,7 +285,12 @@ const Steps = ({ source, provider, step, made, setMade }: StepsProps) => {
   return (
     <ol class="setup">
       {first}
-      <Done nth={2} what="Policy and endpoint" is={`${decides}, ${receives}`} href={stepHref(id, "2")} />
+      <Done
+        nth={2}
+        what="Policy and endpoint"
+        is={`${decides}, ${receives}`}
+        href={mayIt("admin") ? stepHref(id, "2") : null}
+      />
       <li>
         <span aria-hidden="true">3</span>
         <div>
@@ -338,6 +356,13 @@ const SetUp = (
   );
 };
 
+const COMMANDS = [
+  `countersign login --url ${location.origin}`,
+  "countersign listen --forward http://localhost:3000",
+  "countersign send --source shop payment_intent.succeeded",
+  "countersign events show evt_…",
+];
+
 const STEPS = ["2", "3", "4"];
 /** The first step is done once there is a source, and the only one before. */
 const stepFilter = (hasSource: boolean): Filter => ({
@@ -345,6 +370,23 @@ const stepFilter = (hasSource: boolean): Filter => ({
   choices: (hasSource ? STEPS : ["1"]).map((value) => ({ value, word: value })),
   expects: hasSource ? "Choose one of the steps 2, 3 and 4." : "Without a source there is only step 1.",
 });
+
+/** The same without this page; a sample ends as recorded, because a source made here has no endpoint yet. */
+const FromTerminal = () => (
+  <Section title="Or try it from your terminal, in four commands">
+    <p class="soft narrow">
+      They sign you in, forward each event to a program on your machine, send a sample, and show what was decided. The
+      third is for a source of Stripe named shop: put the name of yours there. Its answer has the id for the fourth.
+    </p>
+    <ol class="plain narrow">
+      {COMMANDS.map((command) => (
+        <li key={command}>
+          <Copied value={command} />
+        </li>
+      ))}
+    </ol>
+  </Section>
+);
 
 /** Does it arrive? */
 const SourceSetup = ({ query }: PageProps) => {
@@ -380,6 +422,7 @@ const SourceSetup = ({ query }: PageProps) => {
                 </div>
               </li>
             </ol>
+            {mayIt("admin") ? <FromTerminal /> : null}
           </>
         );
       }}
