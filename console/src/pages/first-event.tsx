@@ -3,11 +3,13 @@ import { duration } from "../../design/format.ts";
 import { StateMark } from "../../design/mark.tsx";
 import { Breaking, Copied, Note, Time } from "../../design/text.tsx";
 import { type AnswerOf, call } from "../api/api.ts";
+import type { Answered } from "../api/calls.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { Act, whyNotAdmin } from "./act.tsx";
 import { MessageText } from "./message-text.tsx";
+import { Refusal } from "./refusal.tsx";
 import { signatureRefusal } from "./refusals.ts";
-import { eventTitle, whyOf } from "./why.ts";
+import { eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Events = AnswerOf<"GET /v1/events">;
 type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
@@ -17,7 +19,13 @@ const SECOND_MS = 1_000;
 /** Samples do not end the wait, and may lie before the first event. */
 const NEWEST = 20;
 
-const Waiting = ({ from }: { readonly from: string }) => {
+type WaitingProps = {
+  readonly from: string;
+  /** True if a gate refused the sample, as it would refuse an event like it. */
+  readonly isRefused: boolean;
+};
+
+const Waiting = ({ from, isRefused }: WaitingProps) => {
   const [begun] = useState(Date.now);
   const [now, setNow] = useState(begun);
   useEffect(() => {
@@ -36,6 +44,7 @@ const Waiting = ({ from }: { readonly from: string }) => {
           <b>Waiting for the first event from {from}.</b>
         </p>
         <p class="meta">
+          {isRefused ? "The sample below was refused, as is an event that breaks the same rule. " : ""}
           This page shows it as soon as it arrives. Waiting for{" "}
           {duration(Math.max(1, Math.floor((now - begun) / SECOND_MS)) * SECOND_MS)}.
         </p>
@@ -44,9 +53,10 @@ const Waiting = ({ from }: { readonly from: string }) => {
   );
 };
 
-const Arrived = ({ event }: { readonly event: Event | undefined }) => {
+const Arrived = ({ event, from }: { readonly event: Event | undefined; readonly from: string }) => {
   if (event === undefined) return null;
   const why = whyOf(event);
+  const gate = refusingGate(event);
   const href = `/events/${encodeURIComponent(event.id)}`;
   return (
     <div class="stack tight" role="status">
@@ -59,7 +69,21 @@ const Arrived = ({ event }: { readonly event: Event | undefined }) => {
           <Breaking text={eventTitle(event)} />
         </span>
       </p>
-      {why === "" ? null : <p class="soft">{why}</p>}
+      {gate === null ? (
+        why === "" ? null : (
+          <p class="soft">{why}.</p>
+        )
+      ) : (
+        <Refusal
+          gate={gate}
+          policy={gate.policy ?? event.verdict.policy}
+          agentId={null}
+          from={from}
+          what={event.type}
+          run={null}
+          at={event.received_at}
+        />
+      )}
       <p class="row">
         <a class="btn first" href={href}>
           Open the event
@@ -67,6 +91,15 @@ const Arrived = ({ event }: { readonly event: Event | undefined }) => {
       </p>
     </div>
   );
+};
+
+/** The gate that refused it; null if none did. */
+const refusingGate = (event: Event) => (event.status === "blocked" ? stoppingGate(event) : null);
+
+/** A gate's refusal is told by the event that it has become. */
+const sendSample = async (id: string, type: string): Promise<Answered<unknown>> => {
+  const answer = await call("POST /v1/sources/{id}/sample", { params: { id }, body: { type } });
+  return !answer.ok && "event_id" in answer.problem ? { ok: true, body: null } : answer;
 };
 
 type FirstEventProps = {
@@ -87,16 +120,17 @@ export const FirstEvent = ({ id, from, sampleTypes: [type] }: FirstEventProps) =
   const sent = events.body?.data ?? [];
   const event = sent.find(({ sample }) => !sample);
   const rejection = refused.body?.data[0];
-  if (event !== undefined) return <Arrived event={event} />;
+  const sample = sent[0];
+  if (event !== undefined) return <Arrived event={event} from={from} />;
   return (
     <>
-      <Waiting from={from} />
-      <Arrived event={sent[0]} />
+      <Waiting from={from} isRefused={sample !== undefined && refusingGate(sample) !== null} />
+      <Arrived event={sample} from={from} />
       {type === undefined ? null : (
         <p class="row">
           <Act
             label="Send a sample event"
-            act={() => call("POST /v1/sources/{id}/sample", { params: { id }, body: { type } })}
+            act={() => sendSample(id, type)}
             done={null}
             onDone={events.again}
             why={whyNotAdmin()}
