@@ -165,10 +165,13 @@ const inBrowser = (binary: string): void => {
     await other.shows("every action");
     await until("each act says who can", async () => {
       const acts = await other.evaluate<[boolean, string][]>(
-        "[...document.querySelectorAll('.acts button')].map((it) => [it.disabled, it.title])",
+        "[...document.querySelectorAll('.acts button')].map((it) => [it.disabled, document.getElementById(it.getAttribute('aria-describedby'))?.textContent])",
       );
       return acts.length === 2 && acts.every(([isDisabled, why]) => isDisabled && why === ONLY_ADMINS);
     });
+    const seen =
+      "[...document.querySelectorAll('.acts .why')].filter((it) => it.checkVisibility()).map((it) => it.innerText)";
+    assert.equal(await other.evaluate(seen), [ONLY_ADMINS], "once, for both acts");
     await other.shows("Only an admin or an owner can change or delete it: ana.");
     await other.hides(WHO.email);
     await other.open(`${program.url}/agents/actions/order.create`);

@@ -44,6 +44,11 @@ const ROWS: readonly Row[] = [
     shows: "Refused signatures",
     acts: { "Pause…": ADMINS, "Rotate the secret": ADMINS, "Delete…": ADMINS },
   },
+  {
+    path: ({ source }) => `/sources/new?source=${source.id}&step=3`,
+    shows: "Send a first event",
+    acts: { "Paste another secret": ADMINS, "Make a new secret": ADMINS },
+  },
   { path: () => "/endpoints", shows: "till", acts: { "Add an endpoint": ADMINS } },
   {
     path: ({ endpointId }) => `/endpoints/${endpointId}`,
@@ -69,11 +74,13 @@ const ROWS: readonly Row[] = [
 /** What a page says to those who lack one of its acts: whose act it is. */
 const WHO_CAN = /admin or an owner|only an? (owner|admin|auditor)|your role/i;
 
-/** The acts of the page: `yes` works, `told` is disabled with its reason, `mute` is disabled without one. */
+/** The acts of the page: `yes` works, `told` is disabled with its reason before everyone's eyes, `mute` is disabled without one. */
 const ACTS = `[...document.querySelectorAll("main button, main a.btn")].filter((it) => it.checkVisibility()).map((it) => {
   const name = it.innerText.replace(/\\s+/g, " ").trim();
   if (it.disabled !== true) return [name, "yes"];
-  return [name, it.title !== "" || it.closest("form, .acts")?.querySelector(".err, [role=status]") ? "told" : "mute"];
+  const why = document.getElementById(it.getAttribute("aria-describedby"))?.innerText.trim() ?? "";
+  const isSeen = [...document.querySelectorAll("main .why, main .soft")].some((said) => said.checkVisibility() && said.innerText.trim() === why);
+  return [name, (why !== "" && isSeen) || it.closest("form")?.querySelector(".soft, .err, [role=status]") ? "told" : "mute"];
 })`;
 
 const inBrowser = (binary: string): void => {

@@ -266,13 +266,14 @@ const inBrowser = (binary: string): void => {
     await visit("/settings/members", WHO.email);
     await page.shows("(you)");
     const disabled = await page.evaluate<[string, string][]>(
-      "[...document.querySelectorAll('main tbody button[disabled]')].map((it) => [it.innerText, it.title])",
+      "[...document.querySelectorAll('main tbody button[disabled]')].map((it) => [it.innerText, document.getElementById(it.getAttribute('aria-describedby'))?.textContent])",
     );
     assert.equal(
       disabled.map(([name]) => name),
       ["Role…", "Remove…", "Erase…"],
     );
     for (const [, why] of disabled) assert.match(why, /last owner/);
+    await page.shows(`${WHO.email} is the account's last owner.`);
   });
 
   test("a key is made, works, and is refused once it is revoked; the page never shows it again", async () => {

@@ -6,6 +6,7 @@ import { toast } from "../../design/toast.tsx";
 import type { Answered } from "../api/calls.ts";
 import { withHolders } from "../api/holders.ts";
 import { mayIt } from "../api/may-decide.ts";
+import { ActButton } from "./act-button.tsx";
 
 /** Why this member may not, and who can; null if they may. */
 export const whyNotAdmin = (): string | null =>
@@ -22,10 +23,12 @@ type ActProps<T> = {
   /** Asked before what cannot be undone from here; the button then repeats the verb of `label`. */
   readonly ask?: { readonly question: string; readonly text: ComponentChildren; readonly keep: string };
   readonly isFirst?: boolean;
+  /** True if the page shows `why` already. */
+  readonly isTold?: boolean;
 };
 
 /** A button that does one thing, and tells what came of it. */
-export const Act = <T,>({ label, act, done, onDone, why, ask, isFirst = false }: ActProps<T>) => {
+export const Act = <T,>({ label, act, done, onDone, why, ask, isFirst = false, isTold = false }: ActProps<T>) => {
   const [isAsking, setAsking] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const run = async (): Promise<void> => {
@@ -38,16 +41,14 @@ export const Act = <T,>({ label, act, done, onDone, why, ask, isFirst = false }:
   };
   return (
     <>
-      <button
-        class={`btn ${isFirst ? "first" : ""}`}
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => (ask === undefined ? void run() : setAsking(true))}
+      <ActButton
+        why={why}
+        isFirst={isFirst}
+        isTold={isTold}
+        onPress={() => (ask === undefined ? void run() : setAsking(true))}
       >
         {ask === undefined ? label : `${label}…`}
-      </button>
-      {why === null ? null : <span class="vh">{why}</span>}
+      </ActButton>
       <ErrorText text={fault} />
       {isAsking && ask !== undefined ? (
         <Confirm

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { counted } from "../../design/format.ts";
 import { type AnswerOf, call } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
+import { ActButton } from "./act-button.tsx";
 import { AskWhy } from "./ask-why.tsx";
 
 type List = AnswerOf<"GET /v1/events">;
@@ -63,16 +64,9 @@ export const Suspend = ({ why, ...about }: ButtonProps) => {
   const [isAsking, setAsking] = useState(false);
   return (
     <>
-      <button
-        class="btn"
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => setAsking(true)}
-      >
+      <ActButton why={why} onPress={() => setAsking(true)}>
         Suspend…
-      </button>
-      {why === null ? null : <span class="vh">{why}</span>}
+      </ActButton>
       {isAsking ? <Ask {...about} onClose={() => setAsking(false)} /> : null}
     </>
   );

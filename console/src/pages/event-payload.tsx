@@ -8,6 +8,7 @@ import { JsonTree } from "../../design/tree.tsx";
 import { type AnswerOf, call, callText } from "../api/api.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { ActButton } from "./act-button.tsx";
 import { AskWhy } from "./ask-why.tsx";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
@@ -20,16 +21,9 @@ const EraseAct = ({ event, onDone }: { readonly event: Event; readonly onDone: (
   const why = whyNotAdmin() ?? (ENDED.includes(event.status) ? null : "This event is still on its way.");
   return (
     <p class="row">
-      <button
-        class="btn"
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => setAsking(true)}
-      >
+      <ActButton why={why} onPress={() => setAsking(true)}>
         Erase the payload…
-      </button>
-      {why === null ? null : <span class="soft">{why}</span>}
+      </ActButton>
       {isAsking ? (
         <AskWhy
           question="Erase this payload?"

@@ -10,6 +10,7 @@ import type { Answered } from "../api/calls.ts";
 import { useNames } from "../api/names.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { ActButton } from "./act-button.tsx";
 import { type EventPlan, eventPlanText, faultTexts, type Outcome, outcomeText } from "./event-replay.ts";
 
 type Row = Pick<AnswerOf<"GET /v1/events">["data"][number], "id" | "type">;
@@ -120,17 +121,10 @@ export const ReplayButton = ({ rows, why, onDone, isFirst = false }: ReplayProps
   const [isPlanning, setPlanning] = useState(false);
   return (
     <>
-      <button
-        class={isFirst ? "btn first" : "btn"}
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => setPlanning(true)}
-      >
+      <ActButton why={why} isFirst={isFirst} onPress={() => setPlanning(true)}>
         <Icon name="replays" small />
         Replay…
-      </button>
-      {why === null ? null : <span class="vh">{why}</span>}
+      </ActButton>
       {isPlanning ? <Plan rows={rows} onDone={onDone} onClose={() => setPlanning(false)} /> : null}
     </>
   );

@@ -9,6 +9,7 @@ import type { PageProps } from "../shell/page-props.ts";
 import { go } from "../shell/router.ts";
 import { useAnswer } from "../shell/use-answer.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { ActButton } from "./act-button.tsx";
 import { AddressCheck } from "./address-check.tsx";
 import { Thing } from "./listing.tsx";
 import { PolicyDecisions } from "./policy-decisions.tsx";
@@ -87,6 +88,15 @@ const Tabs = ({ policy: { id, version }, tab: open }: { readonly policy: Policy;
   </nav>
 );
 
+type Readiness = { readonly [name in "isNew" | "isChanged" | "isOld" | "hasProblems"]: boolean };
+
+/** Why the draft cannot be published as it stands; null if it can. */
+const whyNotReady = ({ isNew, isChanged, isOld, hasProblems }: Readiness): string | null => {
+  if (!isChanged) return isNew ? "Nothing is written yet." : "The draft is the same as what is in force.";
+  if (isOld) return "Another version came first: see below.";
+  return hasProblems ? "Mend first what is named below." : null;
+};
+
 type EditedProps = {
   readonly policy: Policy | null;
   readonly uses: Uses | null;
@@ -103,10 +113,10 @@ const Edited = ({ policy, uses, query, onDone }: EditedProps) => {
   const validated = useValidation(draft.text);
   const [isAsking, setAsking] = useState(false);
   const [proposal, setProposal] = useState<string | null>(null);
-  const why = whyNotAdmin();
   const definition = parsedDraft(draft.text);
   const isOld = policy !== null && draft.base !== null && draft.base < policy.version;
-  const isReady = isChanged && definition !== null && validated.isCurrent && validated.problems.length === 0 && !isOld;
+  const hasProblems = definition === null || validated.problems.length > 0;
+  const why = whyNotAdmin() ?? whyNotReady({ isNew: policy === null, isChanged, isOld, hasProblems });
   const verb = publishVerb(policy);
   const published = (it: Published): void => {
     setAsking(false);
@@ -122,16 +132,9 @@ const Edited = ({ policy, uses, query, onDone }: EditedProps) => {
           Discard draft
         </button>
       ) : null}
-      <button
-        class="btn first"
-        type="button"
-        disabled={!isReady || why !== null}
-        title={why ?? (isChanged || policy === null ? undefined : "The draft is the same as what is in force.")}
-        onClick={() => setAsking(true)}
-      >
+      <ActButton why={why} isFirst isBusy={!validated.isCurrent} onPress={() => setAsking(true)}>
         {policy === null ? `${verb} the policy…` : `${verb} version ${policy.version + 1}…`}
-      </button>
-      {why === null ? null : <span class="vh">{why}</span>}
+      </ActButton>
     </>
   );
   return (

@@ -10,6 +10,7 @@ import { type AnswerOf, call, me } from "../api/api.ts";
 import type { Problem } from "../api/calls.ts";
 import { useRows } from "../shell/use-rows.ts";
 import { Act } from "./act.tsx";
+import { ActButton } from "./act-button.tsx";
 import { AskErasure, EraseRemoved } from "./member-erase.tsx";
 import { PlanLimit } from "./plan-limit.tsx";
 import { RowsTable, SettingsFrame } from "./settings-frame.tsx";
@@ -165,15 +166,9 @@ const MemberActs = ({ member, deeds }: { readonly member: Member; readonly deeds
   const why = deeds.why(member);
   return (
     <div class="row">
-      <button
-        class="btn"
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => deeds.onRole(member)}
-      >
+      <ActButton why={why} isTold onPress={() => deeds.onRole(member)}>
         Role…
-      </button>
+      </ActButton>
       <Act
         label="Reset link"
         act={() => call("POST /v1/members/{id}/reset", { params })}
@@ -192,21 +187,16 @@ const MemberActs = ({ member, deeds }: { readonly member: Member; readonly deeds
         done={`${email} is removed.`}
         onDone={deeds.onGone}
         why={why}
+        isTold
         ask={{
           question: `Remove ${email}?`,
           text: "Their sessions end at once. What they have decided stays in the audit, under their name.",
           keep: "Keep this member",
         }}
       />
-      <button
-        class="btn"
-        type="button"
-        disabled={why !== null}
-        title={why ?? undefined}
-        onClick={() => deeds.onErase(member)}
-      >
+      <ActButton why={why} isTold onPress={() => deeds.onErase(member)}>
         Erase…
-      </button>
+      </ActButton>
     </div>
   );
 };
@@ -257,7 +247,9 @@ const columns = (deeds: Deeds): readonly Column<Member>[] => [
   { name: "Acts", as: "acts", show: (member) => <MemberActs member={member} deeds={deeds} /> },
 ];
 
-const LAST_OWNER = "This is the account's last owner. Make another member an owner first.";
+/** A last owner keeps their role and stays: nobody else could make another one. */
+const lastOwner = ({ email }: Member): string =>
+  `${email} is the account's last owner. Make another member an owner before this one leaves or gets another role.`;
 
 const Shown = () => {
   /** Each is shown once, so a further one takes no other away. */
@@ -278,8 +270,9 @@ const Shown = () => {
     onLink: shownOnce,
     onGone: list.again,
     // With further pages another owner may be on one of them, and the service knows.
-    why: (member) => (isOwner(member) && owners === 1 && list.more === null ? LAST_OWNER : null),
+    why: (member) => (isOwner(member) && owners === 1 && list.more === null ? lastOwner(member) : null),
   };
+  const reason = list.rows.map(deeds.why).find((it) => it !== null);
   const changed = (answer: Changed): void => {
     setChanging(null);
     if (answer.status === "held") setHeld(String(answer.approval_id));
@@ -300,6 +293,7 @@ const Shown = () => {
         </Note>
       )}
       <Section title="Members and invitations">
+        {reason === undefined ? null : <p class="soft">{reason}</p>}
         <RowsTable
           caption="Members and invitations"
           list={list}

@@ -280,6 +280,7 @@ const PlanCard = ({
           done={null}
           onDone={(made) => onChosen({ plan: word, made })}
           why={whyNotAdmin()}
+          isTold
         />
       )}
     </li>
@@ -290,6 +291,7 @@ const Plans = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
   const [chosen, setChosen] = useState<Choosing | null>(null);
   return (
     <Section title="Plans" beside={<span class="meta">Every plan has every feature; they differ in volume</span>}>
+      {whyNotAdmin() === null ? null : <p class="soft">{whyNotAdmin()}</p>}
       <ul class="plans">
         {offered.plans.map((plan) => (
           <PlanCard key={plan.name} plan={plan} summary={summary} offered={offered} onChosen={setChosen} />
@@ -303,6 +305,7 @@ const Plans = ({ summary, offered }: Pick<Figures, "summary" | "offered">) => {
             done={null}
             onDone={(made) => leaveFor(made.portal_url)}
             why={whyNotAdmin()}
+            isTold
             ask={{
               question: "Cancel the plan?",
               text: "The next page cancels it. It goes on until the paid period ends; then the account has the free plan.",
