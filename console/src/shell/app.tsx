@@ -157,7 +157,7 @@ const titleOf = (found: FoundPage | null): string => {
 const crumbsOf = (found: FoundPage | null, who: Me): readonly Crumb[] => {
   const kind = found?.row.title ?? "Not found";
   const title = thingName() ?? kind;
-  if (found === null || found.row.path === `/${found.row.section}`)
+  if (found === null || (found.row.path === `/${found.row.section}` && thingName() === null))
     return [{ title: who.account.name, href: HOME }, { title: kind }];
   const section = `/${found.row.section}`;
   const list = pageAt({ path: section, query: {} });
@@ -195,7 +195,9 @@ const SignedIn = ({ who }: { readonly who: Me }) => {
   useEffect(() => {
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path]);
-  if (found !== null && Object.keys(found.params).length === 0) listAddresses.set(path, hrefOf(path, query));
+  // `new` opens a form in place of its list.
+  if (found !== null && Object.keys(found.params).length === 0)
+    listAddresses.set(path, hrefOf(path, { ...query, new: undefined }));
   const crumbs = crumbsOf(found, who);
   return (
     <Clock zone={who.account.time_zone}>

@@ -9,6 +9,12 @@ export const crumbName = signal<{ readonly path: string; readonly name: string }
 export const useCrumbName = (name: string | null): void => {
   const { path } = place.value;
   useEffect(() => {
-    if (name !== null) crumbName.value = { path, name };
+    if (name === null) return undefined;
+    const own = { path, name };
+    crumbName.value = own;
+    // A form may share its address's path with its list, which has no name.
+    return () => {
+      if (crumbName.value === own) crumbName.value = null;
+    };
   }, [path, name]);
 };
