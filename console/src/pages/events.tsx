@@ -274,7 +274,7 @@ const Events = ({ query }: PageProps) => {
         }
         meta={
           <>
-            <span class={matching === null || isWrong ? "unseen" : ""}>{matching ?? "1,000"} match</span>
+            {isWrong ? null : <span class={matching === null ? "unseen" : ""}>{matching ?? "1,000"} match</span>}
             <Zone />
             {query.origin === undefined ? (
               <span>
