@@ -142,6 +142,8 @@ const Rules = ({ fields, onSet }: { readonly fields: Fields; readonly onSet: (de
 };
 
 const ROLES = ["approver", "auditor", "viewer"] as const;
+/** The others never decide, so a policy that names one is shown, and none is offered. */
+const DECIDES = "approver";
 
 const Approval = ({ fields }: { readonly fields: Fields }) => {
   const { definition } = fields;
@@ -160,11 +162,11 @@ const Approval = ({ fields }: { readonly fields: Fields }) => {
             label={labelOf("approval.exclude_requester")}
             isOn={fieldText(definition, "approval.exclude_requester") === "true"}
           />
-          {ROLES.map((role) => (
+          {ROLES.filter((role) => role === DECIDES || revealed.includes(role)).map((role) => (
             <Tick
               key={role}
               name={`approval.reveal.${role}`}
-              label={`The role ${role} may reveal hidden fields while deciding`}
+              label={`The role ${role} may reveal hidden fields while deciding${role === DECIDES ? "" : ", but never decides"}`}
               isOn={revealed.includes(role)}
             />
           ))}
