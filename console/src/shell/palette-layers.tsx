@@ -46,13 +46,16 @@ const ACTS = [
   { icon: "endpoints", name: "Add an endpoint", href: "/endpoints/new" },
   { icon: "agents", name: "Add an agent", href: "/agents/new" },
   { icon: "policies", name: "Write a policy", href: "/policies/new" },
+  { icon: "agents", name: "Suspend an agent…", href: "/agents" },
 ] as const;
 
-const SUSPEND = /^suspend\s+/i;
+const SUSPEND = /^suspend(\s+|$)/i;
+/** As many agents as are offered to a member who names none. */
+const AGENTS_MAX = 10;
 
 /** What this member may do with an agent that was found: the confirmation is on its page. */
-const actsOn = ({ kind, id, name }: Hit): readonly PaletteEntry[] =>
-  kind === "agent"
+const actsOn = ({ kind, id, name, state }: Hit): readonly PaletteEntry[] =>
+  kind === "agent" && state !== "suspended"
     ? [
         {
           ...{ key: `suspend ${id}`, icon: "agents", name: `Suspend ${name ?? shortId(id)}…`, beside: "its page" },
@@ -76,15 +79,28 @@ const entriesFor = (text: string, hits: readonly Hit[], mayAct: boolean): readon
   return [...hits.flatMap(thing), ...pages, ...(mayAct ? hits.flatMap(actsOn) : []), ...acts];
 };
 
-/** Things by a part of their name, or by an id. An answer to an older text is not shown. */
+/** Things by a part of their name, or by an id. */
+const search = async (text: string): Promise<readonly Hit[]> => {
+  const answer = await call("GET /v1/search", { query: { q: text } });
+  return answer.ok ? answer.body.data : [];
+};
+
+const anyAgents = async (): Promise<readonly Hit[]> => {
+  const answer = await call("GET /v1/agents", { query: { limit: AGENTS_MAX } });
+  return answer.ok ? answer.body.data.map(({ id, name, status }) => ({ kind: "agent", id, name, state: status })) : [];
+};
+
+/** What a text finds; "suspend" alone finds the agents. An answer to an older text is not shown. */
 const useHits = (text: string): readonly Hit[] => {
   const [found, setFound] = useState<{ readonly text: string; readonly hits: readonly Hit[] }>({ text: "", hits: [] });
   useEffect(() => {
     if (text === "") return;
     let isGone = false;
     const timer = setTimeout(() => {
-      void call("GET /v1/search", { query: { q: text } }).then((answer) => {
-        if (!isGone && answer.ok) setFound({ text, hits: answer.body.data });
+      // "suspend helper" is what "Suspend helper…" is found by as well.
+      const name = text.replace(SUSPEND, "");
+      void (name === "" ? anyAgents() : search(name)).then((hits) => {
+        if (!isGone) setFound({ text, hits });
       });
     }, PAUSE_MS);
     return () => {
@@ -99,8 +115,7 @@ const useHits = (text: string): readonly Hit[] => {
 export const Jump = ({ onClose }: { readonly onClose: () => void }) => {
   const [text, setText] = useState("");
   const asked = text.trim();
-  // "suspend helper" is what "Suspend helper…" is found by as well.
-  const hits = useHits(asked.replace(SUSPEND, ""));
+  const hits = useHits(asked);
   const mayAct = ["owner", "admin"].includes(me.value?.member.role ?? "");
   return <Palette find={setText} entries={entriesFor(asked, hits, mayAct)} onClose={onClose} />;
 };
