@@ -74,7 +74,8 @@ test("records that are others since a restore are said to be gone or changed", a
 
 test("what is no key and no checkpoint is a wrong input, and no broken record", async () => {
   const wrong: readonly [Partial<Outside>, "keys" | "checkpoint", RegExp][] = [
-    [{ keys: [KEY.vkey.slice(0, -3)] }, "keys", /^No verifier key of a log: /],
+    [{ keys: [KEY.vkey.slice(0, -3)] }, "keys", /^No verifier key of a log: .* It has its three parts/],
+    [{ keys: ["countersign.example"] }, "keys", /^No verifier key of a log: .* A key has three parts/],
     [{ witnesses: [KEY.vkey], kept: "hello\n" }, "keys", /^No verifier key of a witness: /],
     [{ kept: "hello\n" }, "checkpoint", /^What was given as a previous checkpoint is none\.$/],
   ];

@@ -94,6 +94,15 @@ const asAsked = (asked: Asked, report: Report): Report => {
   return other === null ? report : concluded({ ...report, fault: fault(other) });
 };
 
+/** A name, eight hex digits, and the key in Base64, which may have a plus, too. */
+const THREE_PARTS = /^[^+\s]+\+[0-9a-f]{8}\+\S+$/;
+
+/** What to do about a key that cannot be read. */
+const keyAdvice = (keys: readonly string[]): string =>
+  keys.every((it) => THREE_PARTS.test(it))
+    ? "It has its three parts, but a character is missing or wrong, or it is a key of another kind. Copy all of it again."
+    : "A key has three parts with a plus between them: a name, eight hex digits, and the key itself.";
+
 /** Fetches one record with its proof, and checks both here. */
 export const checkRecord = async (
   service: Service,
@@ -101,7 +110,7 @@ export const checkRecord = async (
   { keys, witnesses, kept }: Outside,
 ): Promise<Checked | WrongInput> => {
   const wrongKeys = wrongOptions({ keys, witnesses, previous: [] });
-  if (wrongKeys !== null) return { wrong: "keys", why: wrongKeys };
+  if (wrongKeys !== null) return { wrong: "keys", why: `${wrongKeys} ${keyAdvice([...keys, ...witnesses])}` };
   const given = { keys, witnesses, previous: kept === "" ? [] : [kept] };
   const wrongCheckpoint = wrongOptions(given);
   if (wrongCheckpoint !== null) return { wrong: "checkpoint", why: wrongCheckpoint };

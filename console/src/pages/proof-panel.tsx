@@ -13,7 +13,7 @@ import { JsonTree } from "../../design/tree.tsx";
 import { call, callText, me } from "../api/api.ts";
 import { hrefOf } from "../shell/addresses.ts";
 import { pageOfId } from "../shell/thing-pages.ts";
-import type { Checked, Outside, Service, WrongInput } from "./proof-check.ts";
+import type { Checked, Outside, Service } from "./proof-check.ts";
 import { fieldIn } from "./record-parts.ts";
 
 /** What the auditor has given stays while the tab is open, and is never stored. */
@@ -182,9 +182,8 @@ type State = {
   readonly checked: Checked | null;
   /** Why nothing was checked, a sentence. */
   readonly failed: string | null;
-  readonly wrong: WrongInput["wrong"] | null;
 };
-const NOTHING: State = { checked: null, failed: null, wrong: null };
+const NOTHING: State = { checked: null, failed: null };
 
 type PanelProps = {
   readonly index: number;
@@ -207,7 +206,7 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
     if (account === null) return undefined;
     import("./proof-check.ts")
       .then(({ checkRecord }) => checkRecord(service, { index, account }, outside.value))
-      .then((it) => show("wrong" in it ? { ...NOTHING, failed: it.why, wrong: it.wrong } : { ...NOTHING, checked: it }))
+      .then((it) => show("wrong" in it ? { ...NOTHING, failed: it.why } : { ...NOTHING, checked: it }))
       .catch((error: unknown) => show({ ...NOTHING, failed: error instanceof Error ? error.message : String(error) }));
     return () => {
       isGone = true;
@@ -220,7 +219,7 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
     return () => cancelAnimationFrame(frame);
   }, [index, asked]);
   useKeys({ v: () => setAsked((it) => it + 1) });
-  const { checked, failed, wrong } = state;
+  const { checked, failed } = state;
   const words = checked === null ? null : VERDICTS[checked.report.verdict];
   return (
     <aside class="proof" aria-label={`Proof of record ${index}`}>
@@ -237,10 +236,7 @@ export const ProofPanel = ({ index, back, about }: PanelProps) => {
       {failed === null ? null : (
         <Note mark="unknown" role="wait" isAlert>
           <p>
-            <b>Not checked.</b> {failed}{" "}
-            {wrong === "keys"
-              ? "A key has three parts with a plus between them: a name, eight hex digits, and the key itself."
-              : null}
+            <b>Not checked.</b> {failed}
           </p>
         </Note>
       )}
