@@ -4,7 +4,7 @@ import { lineSigns } from "../../console/src/pages/line-difference.ts";
 import { offerAt } from "../../console/src/pages/policy-completion.ts";
 import type { Definition, Json } from "../../console/src/pages/policy-definition.ts";
 import { changesBetween } from "../../console/src/pages/policy-difference.ts";
-import { definitionFrom, nameInForm } from "../../console/src/pages/policy-fields.ts";
+import { definitionFrom, faultInForm, nameInForm } from "../../console/src/pages/policy-fields.ts";
 import { conditionsOf, placed } from "../../console/src/pages/policy-places.ts";
 
 import { VARIABLES } from "../../src/gates/condition-types.ts";
@@ -138,6 +138,18 @@ test("what differs is told in the form's words, and by the definition's names wh
     told({}, { schema, "approval.when": "true" }).join("; "),
     `schema,new,,${JSON.stringify(schema)}; approval.when,new,,true`,
   );
+});
+
+test("what is wrong with a value is a sentence in the form's words", () => {
+  const said = {
+    "must be a text of 1 to 200 characters": "Write 1 to 200 characters.",
+    "is needed: max_identical and window_s come together":
+      "This is needed: “Identical requests” and “Within so many seconds” come together.",
+    "must be a whole number from 1 to 100": "This must be a whole number from 1 to 100.",
+    "it must begin with http:// or https://": "It must begin with http:// or https://.",
+    "must be an object with either fixed_eur or pointer": "This must be an object with either “Euros” or pointer.",
+  };
+  for (const [message, sentence] of Object.entries(said)) assert.is(faultInForm(message), sentence);
 });
 
 test("a wrong value is named as the form names it, and by its pointer where the form has no field for it", () => {

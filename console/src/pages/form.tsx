@@ -5,15 +5,32 @@ import { ErrorText } from "../../design/text.tsx";
 import { toast } from "../../design/toast.tsx";
 import type { Answered, Problem } from "../api/calls.ts";
 import { whyNotAdmin } from "./act.tsx";
+import { faultSentence } from "./fault-sentence.ts";
 import { PlanLimit } from "./plan-limit.tsx";
 
 /** What is to be written instead in the field of this name; null if it was not refused. */
 export type FaultOf = (name: string) => string | null;
 
+const fieldAt = (path: string): string => path.split("/")[1] ?? "";
+
+/** `told` gets the names of the fields at which a fault is shown. */
 const faultsOf =
-  (problem: Problem | null): FaultOf =>
-  (name) =>
-    problem?.errors?.find(({ path }) => path.split("/")[1] === name)?.message ?? null;
+  (problem: Problem | null, told: Set<string>): FaultOf =>
+  (name) => {
+    const fault = problem?.errors?.find(({ path }) => fieldAt(path) === name);
+    if (fault === undefined) return null;
+    told.add(name);
+    return faultSentence(fault.message);
+  };
+
+type RefusedProps = { readonly problem: Problem | null; readonly told: ReadonlySet<string> };
+
+/** Stands after the fields, which are drawn first: where all faults stand at their fields, they are not told once more. */
+const Refused = ({ problem, told }: RefusedProps) => {
+  const errors = problem?.errors ?? [];
+  const areTold = errors.length > 0 && errors.every(({ path }) => told.has(fieldAt(path)));
+  return <ErrorText text={areTold ? "Nothing was changed. Mend what is named above." : (problem?.detail ?? null)} />;
+};
 
 type SendFormProps<T> = {
   readonly label: string;
@@ -45,10 +62,11 @@ export const SendForm = <T,>({ label, button, send, onDone, done = null, childre
     else if (done !== null) toast.value = { text: done };
     onDone(answer.body);
   };
+  const told = new Set<string>();
   return (
     <form class="stack tight narrow" aria-label={label} onSubmit={(event) => void onSubmit(event)}>
-      {children(faultsOf(problem))}
-      <ErrorText text={problem?.detail ?? null} />
+      {children(faultsOf(problem, told))}
+      <Refused problem={problem} told={told} />
       <div class="row">
         <button class="btn first" type="submit" disabled={isBusy || why !== null}>
           {button}

@@ -6,7 +6,7 @@ import { useNames } from "../api/names.ts";
 import { lineDifference } from "./line-difference.ts";
 import { changesBetween } from "./policy-difference.ts";
 import { type Draft, definitionOf, parsedDraft, textOf } from "./policy-draft.ts";
-import { nameInForm } from "./policy-fields.ts";
+import { faultInForm, nameInForm } from "./policy-fields.ts";
 import { PolicyForm } from "./policy-form.tsx";
 import { ChangeList, CodeLines } from "./policy-lines.tsx";
 import type { PolicyProblem } from "./policy-problem.ts";
@@ -18,19 +18,21 @@ type ProblemsProps = {
   readonly validated: Validated;
   /** What the reader sees the value at a JSON Pointer as. */
   readonly nameOf: (pointer: string) => string;
+  /** What is wrong with it, as a sentence. */
+  readonly sentenceOf: (message: string) => string;
   readonly onUse: (problem: PolicyProblem) => void;
 };
 
 const nameInText = (pointer: string): string => (pointer === "" ? "The policy" : pointer);
 
 /** What keeps the draft from being published, with what was most likely meant. */
-const Problems = ({ validated: { problems, warnings, unchecked }, nameOf, onUse }: ProblemsProps) => (
+const Problems = ({ validated: { problems, warnings, unchecked }, nameOf, sentenceOf, onUse }: ProblemsProps) => (
   <div role="status" class="stack tight">
     {problems.map((it) => (
       <p class="err" key={`${it.path} ${it.message}`}>
         <Mark name="degraded" role="wait" />
         <span>
-          <b>{nameOf(it.path)}</b>: {it.message}.{" "}
+          <b>{nameOf(it.path)}</b>: {sentenceOf(it.message)}{" "}
           {it.proposal === undefined ? null : (
             <button class="link" type="button" onClick={() => onUse(it)}>
               Use {it.proposal}
@@ -151,6 +153,7 @@ export const DraftView = ({ policy, draft, validated, onDraft, onDiscard }: Draf
           <Problems
             validated={validated}
             nameOf={view === "form" ? nameInForm : nameInText}
+            sentenceOf={view === "form" ? faultInForm : (message) => `${message}.`}
             onUse={(problem) => setText(replaced(draft.text, problem))}
           />
         </div>

@@ -1,3 +1,4 @@
+import { faultSentence } from "./fault-sentence.ts";
 import type { Definition, Json } from "./policy-definition.ts";
 
 /** The form's fields as texts by name with their labels, and the definition that they make. Pure. */
@@ -143,6 +144,21 @@ export const wordsOf = (path: readonly string[]): string =>
       return path[0] === "deny" && at === 2 && name === "when" ? "Refuses when" : name;
     })
     .join(" › ");
+
+/** Names of the definition that a sentence may have; the others are plain words as well. */
+const NAMED = new Map(
+  Object.entries(LABELS).flatMap(([path, label]) => {
+    const name = path.split(".").at(-1) ?? path;
+    return name.includes("_") ? [[name, label] as const] : [];
+  }),
+);
+
+/** What the service says of a value, as a sentence in the form's words. */
+export const faultInForm = (message: string): string =>
+  faultSentence(message).replace(/[a-z]+(?:_[a-z]+)+/g, (name) => {
+    const label = NAMED.get(name);
+    return label === undefined ? name : `“${label}”`;
+  });
 
 export const ruleLabels = (at: number) => ({ name: `Name of rule ${at + 1}`, when: `Rule ${at + 1} refuses when` });
 

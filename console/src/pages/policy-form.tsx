@@ -3,8 +3,8 @@ import { useRef } from "preact/hooks";
 import { Area, Field, fieldsOf, Select } from "../../design/field.tsx";
 import type { Definition } from "./policy-definition.ts";
 import { parsedDraft, textOf } from "./policy-draft.ts";
-import { definitionFrom, fieldText, type LabelledField, labelOf, ruleLabels } from "./policy-fields.ts";
-import { type PolicyProblem, problemText } from "./policy-problem.ts";
+import { definitionFrom, faultInForm, fieldText, type LabelledField, labelOf, ruleLabels } from "./policy-fields.ts";
+import type { PolicyProblem } from "./policy-problem.ts";
 
 type Fields = {
   readonly definition: Definition;
@@ -16,7 +16,8 @@ const faultsOf =
   (path) => {
     const pointer = `/${path.replaceAll(".", "/")}`;
     const own = problems.find((it) => it.path === pointer || it.path.startsWith(`${pointer}/`));
-    return own === undefined ? null : problemText(own);
+    if (own === undefined) return null;
+    return `${faultInForm(own.message)}${own.proposal === undefined ? "" : ` Did you mean ${own.proposal}?`}`;
   };
 
 type Labelled = { readonly name: LabelledField } | { readonly name: string; readonly label: string };

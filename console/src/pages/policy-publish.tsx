@@ -9,7 +9,7 @@ import { PlanLimit } from "./plan-limit.tsx";
 import type { Definition } from "./policy-definition.ts";
 import { changesBetween } from "./policy-difference.ts";
 import { definitionOf } from "./policy-draft.ts";
-import { nameInForm } from "./policy-fields.ts";
+import { faultInForm, nameInForm } from "./policy-fields.ts";
 import { ChangeList } from "./policy-lines.tsx";
 import type { Policy } from "./policy-words.ts";
 
@@ -78,7 +78,7 @@ export const PublishLayer = ({ policy, definition, base, reason = "", onDone, on
       return onDone(done);
     }
     const wrong = done.errors?.[0];
-    const text = wrong === undefined ? done.detail : `${nameInForm(wrong.path)}: ${wrong.message}.`;
+    const text = wrong === undefined ? done.detail : `${nameInForm(wrong.path)}: ${faultInForm(wrong.message)}`;
     setFault({ text, problem: done });
     if (done.code === "conflict") onConflict();
   };
