@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fitEverywhere, violations } from "../support/accessibility.ts";
 import { type BrowserPage, browserHere, openBrowser } from "../support/browser.ts";
+import { logIn } from "../support/client.ts";
 import { checkFirstEventBar } from "../support/first-event-bar.ts";
 import { keyboardOf } from "../support/keyboard.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -222,6 +223,19 @@ const inBrowser = (binary: string): void => {
       ["/agents/new", "Make the agent"],
     ] as const;
     await fitEverywhere(page, program.url, places);
+    // The source that is set up here gets a policy that its sample does not pass.
+    const source = new URL(places[1][0], program.url).searchParams.get("source");
+    const owner = await logIn(program.url, { email: "ana@shop.example", password: PASSWORD });
+    const strict = await owner.session("POST", "/v1/policies", { name: "strict", require_fields: ["not_there"] });
+    const put = await owner.session("PATCH", `/v1/sources/${source}`, { policy_id: strict.body.id });
+    assert.is(put.status, 200, JSON.stringify([strict.body, put.body]));
+    await page.shaped({});
+    await page.open(`${program.url}${places[2][0]}`);
+    await page.click("Send a sample event");
+    await page.shows("Field missing. The policy needs not_there; the request has no such field.");
+    await page.shows("The sample below was refused");
+    assert.is((await page.text()).split("not_there").length, 2, "the reason is told once");
+    assert.is(await page.evaluate("document.querySelector('main .err')"), null);
   });
 };
 
