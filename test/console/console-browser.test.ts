@@ -566,6 +566,10 @@ const inBrowser = (binary: string): void => {
     await page.key("Enter");
     await page.shows("Undone by");
     assert.is(await page.evaluate("location.pathname"), "/agents/actions/order.create");
+    await find("suspend");
+    await page.shows("Suspend an agent…");
+    await page.shows(`Suspend helper ${HOSTILE}…`);
+    await page.key("Escape");
     await find("help");
     await page.shows(`Suspend helper ${HOSTILE}…`);
     for (
