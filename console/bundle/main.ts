@@ -80,6 +80,9 @@ const USED_BY = /pages[\\/](used-by|policy-uses)\.tsx?$/;
 /** The pages of settings and the few others that name roles use it; a first visit does not. */
 const SETTINGS = /pages[\\/]settings-(frame|text)\.tsx?$/;
 
+/** The pages with a form use it, and no list or first visit. */
+const FORMS = /pages[\\/](choices|form|fault-sentence)\.tsx?$/;
+
 /** What is drawn first is drawn with these, and text that is drawn without them moves when they come. */
 const FIRST_FONTS = /(instrument-sans|source-serif)[^/]*\.woff2$/;
 
@@ -142,6 +145,7 @@ const bundle = async (): Promise<void> => {
               { name: "base", test: SHARED, minShareCount: PAGES_MIN, priority: 1 },
               { name: "stages", test: STAGES, priority: 2, includeDependenciesRecursively: false },
               { name: "used-by", test: USED_BY, priority: 2, includeDependenciesRecursively: false },
+              { name: "forms", test: FORMS, priority: 2, includeDependenciesRecursively: false },
               { name: "settings-parts", test: SETTINGS, priority: 2, includeDependenciesRecursively: false },
             ],
           },
