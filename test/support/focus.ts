@@ -14,7 +14,8 @@ const isOutlined = (shown) => {
   const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(shown);
   return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && !/, 0\\)$/.test(outlineColor);
 };
-const frames = [it, ...(it.labels ?? []), it.parentElement, it.getRootNode().host].filter((frame) => frame instanceof Element);
+const editor = it.closest(".cm-editor"); // Its text has the focus, and the whole editor shows it.
+const frames = [it, ...(it.labels ?? []), it.parentElement, editor, it.getRootNode().host].filter((frame) => frame instanceof Element);
 const shown = frames.find(isOutlined);
 if (shown === undefined) return name + " has the focus and does not show it";
 const barOver = (top) => {
