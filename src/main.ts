@@ -285,7 +285,7 @@ const run = async (): Promise<void> => {
   process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
-  // Not before, because while everything is loaded, most of it stays.
+  // Not earlier: what is allocated while modules load mostly stays, so collecting it often would only slow the start.
   limitHeapGrowth();
   const { version, roles } = config;
   const at = await running.start().catch((error: NodeJS.ErrnoException) => {

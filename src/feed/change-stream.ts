@@ -24,7 +24,9 @@ const framesOfDue = async (
   if ("changed" in due) return [frame(due)];
   const { topic, changes } = due;
   const documents = await views.getMany(VIEW_OF[topic], [...changes.keys()]);
-  return [...changes].map(([id, position]) => {
+  // The replay of a single event has no document, and no list shows it.
+  const shown = [...changes].filter(([id]) => topic !== "replays" || documents.has(id));
+  return shown.map(([id, position]) => {
     const found = documents.get(id);
     const own = found?.account === follower.account ? found : undefined;
     return frame({ topic, ...shownAs(topic, id, own), position: positions.of(position) });

@@ -12,7 +12,7 @@ export type EventPlan = {
   readonly status: EventDocument["status"];
   /** Why it would not be replayed; null if it would be. */
   readonly skipped: SkipReason | null;
-  /** What its endpoint waits for; null if the endpoint takes deliveries, or the event would not be replayed. */
+  /** Where it waits, and for what; null if the endpoint takes deliveries, or the event would not be replayed. */
   readonly waiting: { readonly endpoint_id: string; readonly reason: WaitReason } | null;
 };
 

@@ -170,7 +170,7 @@ const inBrowser = (binary: string): void => {
       return acts.length === 2 && acts.every(([isDisabled, why]) => isDisabled && why === ONLY_ADMINS);
     });
     const seen =
-      "[...document.querySelectorAll('.acts .why')].filter((it) => it.checkVisibility()).map((it) => it.innerText)";
+      "[...document.querySelectorAll('.acts .act-why')].filter((it) => it.checkVisibility()).map((it) => it.innerText)";
     assert.equal(await other.evaluate(seen), [ONLY_ADMINS], "once, for both acts");
     await other.shows("Only an admin or an owner can change or delete it: ana.");
     await other.hides(WHO.email);

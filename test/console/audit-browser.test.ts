@@ -183,13 +183,13 @@ const inBrowser = (binary: string): void => {
     await write("keys", vkey.slice(0, -3));
     await page.click("Check again");
     await page.shows("No verifier key of a log");
-    await page.shows("A key has three parts");
+    await page.shows("It has its three parts, but a character is missing or wrong");
     await page.hides("Broken at record");
     await write("keys", vkey);
     await write("kept", "no checkpoint");
     await page.click("Check again");
     await page.shows("What was given as a previous checkpoint is none.");
-    await page.hides("A key has three parts");
+    await page.hides("It has its three parts");
     await write("kept", "");
     assert.equal(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]"), [0, 0, ""]);
   });

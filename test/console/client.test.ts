@@ -657,11 +657,16 @@ test("only failed and refused events are replayed, and each other one says why i
 test("the outcome of a replay counts what was sent and what was not, and tells equal reasons once", () => {
   const sent = { name: "order.paid", status: "queued", fault: "" };
   const left = (fault: string) => ({ name: "order.late", status: null, fault });
-  assert.is(outcomeText([sent]), "1 event is sent again.");
+  assert.is(outcomeText([sent]), "1 event is on its way again.");
   const outcomes = [sent, sent, { ...sent, status: "held" }, left("No."), left("No."), left("Never.")];
-  assert.is(outcomeText(outcomes), "2 events are sent again. 1 is held until a person decides. 3 were not sent.");
+  assert.is(
+    outcomeText(outcomes),
+    "2 events are on their way again. 1 is held until a person decides. 3 were not sent.",
+  );
   assert.equal(faultTexts(outcomes), ["2 events: No.", "order.late: Never."]);
-  assert.is(outcomeText([left("No.")]), "0 events are sent again. 1 was not sent.");
+  assert.is(outcomeText([left("No.")]), "1 event was not sent.");
+  const recorded = { ...sent, status: "recorded" };
+  assert.is(outcomeText([recorded]), "1 event has no endpoint, so it was only recorded.");
 });
 
 test("each lane has its own scale, and one failure is seen beside thousands of deliveries", () => {
@@ -847,7 +852,7 @@ test("a cost that no policy sets is no cost, and spent and reserved are told apa
   const refused = { cost_eur: null, verdict: { gates: [denial("cost", "cost-unknown", "step 0: no amount")] } };
   assert.is(bundleCost(refused), "Cost unknown");
   assert.is(bundleCost({ ...refused, verdict: { gates: [] } }), "No cost");
-  assert.is(settledText(132, 55), "€132.00; 55 requests have ended, also at no cost");
+  assert.is(settledText(132, 55), "€132.00 in 55 requests that have ended, those without a cost among them");
   assert.is(settledText(0, 1), "€0.00; 1 request has ended, also at no cost");
   assert.is(spentText(4, 0), "€4.00 spent");
   assert.is(spentText(612.4, 1_240), "€612.40 spent, €1,240.00 reserved");

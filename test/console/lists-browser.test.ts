@@ -216,7 +216,7 @@ const inBrowser = (binary: string): void => {
     assert.is(await statusOf(ids[1]), "failed");
     shop.target.answer((_, response) => response.end("{}"));
     await page.click("Replay 1 event", "dialog");
-    await page.shows("1 event is sent again.");
+    await page.shows("1 event is on its way again.");
     await until("it is delivered", async () => (await statusOf(ids[1])) === "delivered");
     await until("its row says so, in its place", () =>
       page.evaluate<boolean>(`document.querySelectorAll("tbody tr")[1].innerText.includes("Delivered")`),

@@ -79,7 +79,7 @@ const ACTS = `[...document.querySelectorAll("main button, main a.btn")].filter((
   const name = it.innerText.replace(/\\s+/g, " ").trim();
   if (it.disabled !== true) return [name, "yes"];
   const why = document.getElementById(it.getAttribute("aria-describedby"))?.innerText.trim() ?? "";
-  const isSeen = [...document.querySelectorAll("main .why, main .soft")].some((said) => said.checkVisibility() && said.innerText.trim() === why);
+  const isSeen = [...document.querySelectorAll("main .act-why, main .soft")].some((said) => said.checkVisibility() && said.innerText.trim() === why);
   return [name, (why !== "" && isSeen) || it.closest("form")?.querySelector(".soft, .err, [role=status]") ? "told" : "mute"];
 })`;
 

@@ -127,7 +127,9 @@ export const announce = (member: string | null): void => session.postMessage({ m
 /** The page writes the account's name, and times in its zone. */
 export const accountChanged = (account: Me["account"]): void => {
   const who = me.value;
-  if (who?.account.id === account.id) me.value = { ...who, account };
+  if (who?.account.id !== account.id) return;
+  // Most records of an account change nothing of this, and then nothing is drawn anew.
+  if (JSON.stringify(who.account) !== JSON.stringify(account)) me.value = { ...who, account };
 };
 
 /** Reads the account again when a member changed it, in this browser or another. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 type ActButtonProps = {
-  /** Why the button does nothing, as a sentence; null if it works. */
+  /** Why the button does nothing, as a sentence; null if it works. Of buttons side by side, only the first one's is seen. */
   readonly why: string | null;
   readonly onPress: () => void;
   readonly isFirst?: boolean;
@@ -28,7 +28,7 @@ export const ActButton = ({ why, onPress, isFirst, isBusy, isTold, children }: A
         {children}
       </button>
       {why === null ? null : (
-        <span class={isTold === true ? "vh" : "why"} id={id}>
+        <span class={isTold === true ? "vh" : "act-why"} id={id}>
           {why}
         </span>
       )}

@@ -135,43 +135,36 @@ const To = ({ endpoint: { id, name, url } }: { readonly endpoint: Target }) => (
 
 type StageProps = { readonly approval: Approval; readonly stage: Stage };
 
-const CHANGE_WORDS = {
-  asked: "is changed",
-  approved: "may be changed",
-  done: "was changed",
-  dropped: "was to be changed",
-} as const satisfies Record<Stage, string>;
+/** How a verb that is the same in each stage is written before it: "is sent", "was to be sent". */
+const AUXILIARY = {
+  asked: { one: "is", several: "are" },
+  approved: { one: "was approved to be", several: "were approved to be" },
+  done: { one: "was", several: "were" },
+  dropped: { one: "was to be", several: "were to be" },
+} as const satisfies Record<Stage, { readonly one: string; readonly several: string }>;
 
-const STEPS_WORDS = {
-  asked: "The steps below are sent one after another. If one fails, those that were done are undone.",
-  approved: "The steps below may be sent one after another. If one fails, those that were done are undone.",
-  done: "The steps below were sent one after another.",
-  dropped: "The steps below were to be sent one after another.",
-} as const satisfies Record<Stage, string>;
-
-const RECORD_WORDS = {
-  asked: "It is recorded; it has no endpoint.",
-  approved: "It may be recorded; it has no endpoint.",
-  done: "It was recorded; it has no endpoint.",
-  dropped: "It was to be recorded; it has no endpoint.",
-} as const satisfies Record<Stage, string>;
-
-const SEND_WORDS = {
+const SENDS = {
   asked: "sends",
-  approved: "may send",
+  approved: "was approved to send",
   done: "sent",
   dropped: "was to send",
 } as const satisfies Record<Stage, string>;
 
 const Sends = ({ approval, stage }: StageProps) => {
   const { endpoint, action, bundle_id, change } = approval;
-  if (change !== undefined) return <>{`The ${change.target.kind} ${change.target.id} ${CHANGE_WORDS[stage]}.`}</>;
-  if (endpoint === null) return <>{bundle_id === null ? RECORD_WORDS[stage] : STEPS_WORDS[stage]}</>;
+  const { one, several } = AUXILIARY[stage];
+  const isAsked = stage === "asked";
+  if (change !== undefined) return <>{`The ${change.target.kind} ${change.target.id} ${one} changed.`}</>;
+  if (endpoint === null && bundle_id === null) return <>{`It ${one} recorded; it has no endpoint.`}</>;
+  if (endpoint === null) {
+    const undone = isAsked ? " If one fails, those that were done are undone." : "";
+    return <>{`The steps below ${several} sent one after another.${undone}`}</>;
+  }
   return (
     <>
-      Countersign {SEND_WORDS[stage]} {action === null ? "it" : <code>{action}</code>} to <To endpoint={endpoint} />
+      Countersign {SENDS[stage]} {action === null ? "it" : <code>{action}</code>} to <To endpoint={endpoint} />
       {stage === "done" ? "." : ", once."}
-      {stage === "asked" || stage === "approved" ? ` It repeats only until ${endpoint.name} has accepted it.` : null}
+      {isAsked ? ` It repeats only until ${endpoint.name} has accepted it.` : null}
     </>
   );
 };

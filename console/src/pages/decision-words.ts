@@ -82,7 +82,7 @@ export const outcomeMessage = (it: Decided, facts: OutcomeFacts): Message => {
   return status === "rejected" ? message("Rejected.", `Nothing was sent.${told}`) : message(`It is ${status}.`);
 };
 
-/** What may still be said of a request: it is asked, was approved, was carried out, or never will be. */
+/** What may still be said of a request: it is asked, was approved whatever came of it, was carried out, or never will be. */
 export type Stage = "asked" | "approved" | "done" | "dropped";
 
 /** How it ends well: an event, a bundle, a change, and an event that has no endpoint. */
@@ -98,7 +98,7 @@ export const stageOf = (status: string, outcome: string): Stage => {
 /** How the parts of a card are headed: a decided card does not speak of what the reader may still do. */
 export const STAGE_HEADINGS: Readonly<Record<Stage, { readonly effect: string; readonly fields: string }>> = {
   asked: { effect: "If you approve", fields: "What is sent" },
-  approved: { effect: "What was approved", fields: "What may be sent" },
+  approved: { effect: "What was approved", fields: "What was approved to be sent" },
   done: { effect: "What was approved", fields: "What was sent" },
   dropped: { effect: "What was asked for", fields: "What was to be sent" },
 };

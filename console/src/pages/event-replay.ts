@@ -41,7 +41,7 @@ const many = <T>(all: readonly T[], textOf: (it: T) => string): readonly (readon
 
 /** An event without a hindrance but in another state is told by its state. */
 const skipText = ({ skipped, status }: EventPlan): string =>
-  skipped === "changed" ? `it is ${stateOf(status).word.toLowerCase()}` : skippedText(skipped ?? "");
+  skipped === "changed" ? stateOf(status).word.toLowerCase() : skippedText(skipped ?? "");
 
 type Waits = NonNullable<EventPlan["waiting"]>;
 
@@ -89,18 +89,21 @@ export type Outcome = {
   readonly fault: string;
 };
 
-const isAre = (count: number): string => (count === 1 ? "is" : "are");
-
-/** "3 events are sent again. 1 is held until a person decides. 2 were not sent." */
+/** "3 events are on their way again. 1 is held until a person decides. 2 were not sent." */
 export const outcomeText = (outcomes: readonly Outcome[]): string => {
   const held = outcomes.filter(({ status }) => status === "held").length;
+  const recorded = outcomes.filter(({ status }) => status === "recorded").length;
   const left = outcomes.filter(({ status }) => status === null).length;
-  const sent = outcomes.length - held - left;
-  return [
-    ...(sent > 0 || outcomes.length === left ? [`${counted(sent, "event")} ${isAre(sent)} sent again.`] : []),
-    ...(held > 0 ? [`${held} ${isAre(held)} held until a person decides.`] : []),
-    ...(left > 0 ? [`${left} ${left === 1 ? "was" : "were"} not sent.`] : []),
-  ].join(" ");
+  const parts = [
+    [outcomes.length - held - recorded - left, "is on its way again", "are on their way again"],
+    [held, "is held until a person decides", "are held until a person decides"],
+    [recorded, "has no endpoint, so it was only recorded", "have no endpoint, so they were only recorded"],
+    [left, "was not sent", "were not sent"],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, one, several], n) => `${n === 0 ? counted(count, "event") : count} ${count === 1 ? one : several}.`)
+    .join(" ");
 };
 
 /** Why some were not replayed; those with the same reason are told together. */

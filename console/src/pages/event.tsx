@@ -33,7 +33,7 @@ import { Refusal } from "./refusal.tsx";
 import { rejectionOf } from "./rejection.ts";
 import { useStopped } from "./stopped-endpoints.ts";
 import { type Approval, useApproval } from "./use-approval.ts";
-import { eventState, eventTitle, stoppingGate, whyOf } from "./why.ts";
+import { asSentence, eventState, eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Event = AnswerOf<"GET /v1/events/{id}">;
 
@@ -130,8 +130,7 @@ const Cause = ({ event, decided, onDone }: CauseProps) => {
   return (
     <Note mark={mark} {...(role === undefined ? {} : { role })}>
       <p>
-        <b>{word}.</b>{" "}
-        {whyOf(event, { rejected: rejectionOf(decided?.votes ?? [], name) }).replace(/(?<![.!?]”?)$/, ".")}
+        <b>{word}.</b> {asSentence(whyOf(event, { rejected: rejectionOf(decided?.votes ?? [], name) }))}
       </p>
       <NextActs event={event} onDone={onDone} />
     </Note>

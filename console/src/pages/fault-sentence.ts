@@ -7,7 +7,7 @@ const IN_OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The service names the value before these; a field has its name above it. */
-const WITHOUT_SUBJECT = /^(?:must|is|has|names)\b/;
+const WITHOUT_SUBJECT = /^(?:must|is|has|names|needs|refers|matches|cannot)\b/;
 
 export const faultSentence = (message: string): string => {
   for (const [from, to] of IN_OTHER_WORDS) if (from.test(message)) return message.replace(from, to);

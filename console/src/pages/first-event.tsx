@@ -9,7 +9,7 @@ import { Act, whyNotAdmin } from "./act.tsx";
 import { MessageText } from "./message-text.tsx";
 import { Refusal } from "./refusal.tsx";
 import { signatureRefusal } from "./refusals.ts";
-import { eventTitle, stoppingGate, whyOf } from "./why.ts";
+import { asSentence, eventTitle, stoppingGate, whyOf } from "./why.ts";
 
 type Events = AnswerOf<"GET /v1/events">;
 type Rejections = AnswerOf<"GET /v1/sources/{id}/rejections">;
@@ -71,7 +71,7 @@ const Arrived = ({ event, from }: { readonly event: Event | undefined; readonly 
       </p>
       {gate === null ? (
         why === "" ? null : (
-          <p class="soft">{why}.</p>
+          <p class="soft">{asSentence(why)}</p>
         )
       ) : (
         <Refusal

@@ -16,13 +16,12 @@ type Members = { readonly [name: string]: Json };
 const isMembers = (value: Json | undefined): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A rule as its row says it, what is ticked in the form as yes or no, anything else as it stands in the text. */
+/** A rule as its row says it, anything else as it stands in the text. */
 const written = (value: Json | undefined): string => {
   if (typeof value === "string") return value;
-  if (typeof value === "boolean") return value ? "yes" : "no";
   if (isMembers(value) && typeof value.name === "string" && typeof value.when === "string")
     return `“${value.name}” refuses when ${value.when}`;
-  if (Array.isArray(value)) return value.map(written).join("; ");
+  if (Array.isArray(value)) return value.map((it) => written(it)).join("; ");
   return value === undefined ? "" : JSON.stringify(value);
 };
 
@@ -55,9 +54,11 @@ const partsOf = (before: Json | undefined, after: Json | undefined): readonly [M
 const orEmpty = (value: Json | undefined, other: Json | undefined, path: readonly string[]): Json | undefined =>
   value === undefined && hasLabel(path) && isMembers(other) && Object.keys(other).length > 0 ? {} : value;
 
-/** The form asks whether a policy only observes, the definition whether it refuses. */
-const asTicked = (value: Json | undefined, [name]: readonly string[]): Json | undefined =>
-  name === "block_on_violation" && typeof value === "boolean" ? !value : value;
+/** What the form has is ticked there or not. It asks whether a policy only observes, the definition whether it refuses. */
+const asTicked = (value: Json | undefined, path: readonly string[]): Json | undefined => {
+  if (typeof value !== "boolean" || !hasLabel(path)) return value;
+  return (path[0] === "block_on_violation") === value ? "no" : "yes";
+};
 
 const changesIn = (before: Json | undefined, after: Json | undefined, path: readonly string[]): readonly Change[] => {
   const parts = partsOf(orEmpty(before, after, path), orEmpty(after, before, path));

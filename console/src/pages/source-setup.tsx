@@ -227,7 +227,7 @@ type DoneProps = {
   readonly nth: number;
   readonly what: string;
   readonly is: string;
-  /** Where it is changed; null if it stays as it is. */
+  /** Where it is changed; null if it stays as it is, or this member may not change it. */
   readonly href: string | null;
 };
 
@@ -371,12 +371,13 @@ const stepFilter = (hasSource: boolean): Filter => ({
   expects: hasSource ? "Choose one of the steps 2, 3 and 4." : "Without a source there is only step 1.",
 });
 
-/** The same without this page; a sample ends as recorded, because a source made here has no endpoint yet. */
+/** The same without this page. */
 const FromTerminal = () => (
   <Section title="Or try it from your terminal, in four commands">
     <p class="soft narrow">
       They sign you in, forward each event to a program on your machine, send a sample, and show what was decided. The
-      third is for a source of Stripe named shop: put the name of yours there. Its answer has the id for the fourth.
+      third needs a source: set one up above first, and put its name for shop and one of its events' types last. Its
+      answer has the id for the fourth.
     </p>
     <ol class="plain narrow">
       {COMMANDS.map((command) => (

@@ -73,12 +73,15 @@ const retrying = ({ attempts }: Explained): string => {
  * undone, or has to be, has the mark of that, as its own delivery alone would be greener than the truth.
  */
 export const eventState = (event: Pick<Explained, "status" | "bundle" | "payload">) => {
-  const later = [rollbackOf(event)?.state, event.payload?.erased_at == null ? undefined : "erased"].filter(
-    (it) => it !== undefined,
-  );
-  const words = later.map((it) => stateOf(it).word.toLowerCase());
-  return { value: later.at(-1) ?? event.status, word: [stateOf(event.status).word, ...words].join(", ") };
+  const rollback = rollbackOf(event)?.state;
+  const erased = event.payload?.erased_at == null ? undefined : "erased";
+  const later = [erased, rollback].flatMap((it) => (it === undefined ? [] : [stateOf(it).word.toLowerCase()]));
+  const own = event.status === "failed" ? event.status : erased;
+  return { value: rollback ?? own ?? event.status, word: [stateOf(event.status).word, ...later].join(", ") };
 };
+
+/** As a sentence: words of a person may end with a full stop of their own, also within their quotation marks. */
+export const asSentence = (text: string): string => text.replace(/(?<![.!?]”?)$/, ".");
 
 type Known = {
   /** Who rejected it, and why. */

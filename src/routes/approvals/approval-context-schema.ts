@@ -40,7 +40,7 @@ const TODAY = object({
   failed: integer,
   cost_eur: { type: "number", description: "Spent and reserved, without what was refused" },
   spent_eur: { type: "number", description: "By requests that have ended" },
-  reserved_eur: { type: "number", description: "For requests that have not ended, that of this approval among them" },
+  reserved_eur: { type: "number", description: "For requests of today that have not ended" },
   more: { type: "boolean", description: "True if there were more requests than are counted" },
 });
 

@@ -12,6 +12,7 @@ import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ApprovalDocument, approvals } from "../../../projections/approvals.ts";
 import type { EventDocument } from "../../../projections/event-document.ts";
 import { events } from "../../../projections/events.ts";
+import { UNFINISHED } from "../../../projections/stats-totals.ts";
 import type { Labels, VisibleFields } from "../../bodies/approval-fields.ts";
 import { directBodyReader } from "../../bodies/body-reader.ts";
 import type { CallCounts } from "../../calls/call-counts.ts";
@@ -156,9 +157,6 @@ const budgetOf = async (deps: ContextDeps, it: RequestedApproval, { kind, asked 
   };
 };
 
-/** What such requests cost is reserved until they end. */
-const UNFINISHED: readonly string[] = ["held", "queued", "delivering", "retrying"];
-
 const agentOf = async ({ views, timeZoneOf, clock }: ContextDeps, it: RequestedApproval) => {
   const { account, requested_by: by } = it.request;
   if (by.kind !== "agent") return null;
@@ -175,7 +173,7 @@ const agentOf = async ({ views, timeZoneOf, clock }: ContextDeps, it: RequestedA
     today.filter(({ document }) => statuses.includes(document.status)).length;
   const costs = today.filter(({ document }) => document.status !== "blocked");
   const sum = (of: typeof costs): number => of.reduce((all, { document: { cost } }) => all + (cost ?? 0), 0);
-  const reserved = sum(costs.filter(({ document }) => UNFINISHED.includes(document.status)));
+  const reserved = sum(costs.filter(({ document }) => UNFINISHED.has(document.status)));
   return {
     id: by.id,
     today: {

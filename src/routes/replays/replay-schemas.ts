@@ -108,7 +108,7 @@ export const PLANNED_EVENTS: JsonSchema = named(
         "EventReplayPlan",
         object<EventPlan>({
           event_id: text,
-          status: { ...text, description: "A blocked event passes the gates again" },
+          status: { ...text, description: "As lists show it; a blocked event passes the gates again" },
           skipped: {
             enum: [...SKIP_REASONS, null],
             description: "Why it would not be replayed; changed: it has neither failed nor was it blocked",

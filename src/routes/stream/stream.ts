@@ -36,7 +36,7 @@ const QUERY = {
   topics: {
     type: "string",
     pattern: `^(${ONE_TOPIC})(,(${ONE_TOPIC}))*$`,
-    description: `One or several of ${TOPICS.join(", ")}, separated by commas. Left out: all`,
+    description: `One or several of ${TOPICS.join(", ")}, separated by commas. Left out: all. The topic account tells of members and keys as well`,
   },
   after: {
     type: "string",
