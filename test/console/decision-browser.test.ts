@@ -235,6 +235,10 @@ const inBrowser = (binary: string): void => {
 
   test("rows beside an open card follow what becomes of them, and no request is read that nobody opened", async () => {
     const [other, shown] = [await ask(61), await ask(62)];
+    // What comes after the list was read is announced, and moves nothing.
+    await until("the view has both", async () => {
+      return (await client.call("GET", `/v1/approvals?ids=${other},${shown}`)).body.data.length === 2;
+    });
     await opened(shown);
     const row = `document.querySelector('.queue [data-key="${other}"]')?.innerText`;
     await until("both are listed", () => page.evaluate<boolean>(`${row}?.includes("needs 1 approval") === true`));
