@@ -122,7 +122,7 @@ const inBrowser = (binary: string): void => {
       await click("link", /^Decisions/);
       await click("link", /approved/);
       await click("link", "Open the approval");
-      await page.shows("What is sent");
+      await page.shows("What was sent");
       await page.shows("Hana Weiss");
       await page.shows("ben@shop.example approved");
       await page.shows("Every field was shown to them.");
