@@ -138,7 +138,10 @@ const inBrowser = (binary: string): void => {
   test("what waits is shown when it is asked for: the newest are there, none twice, and none is passed over", async () => {
     const last = (await source.send("last")).body.event_id;
     // Views fold in the order of the log, so that all before it are listed as well.
-    await until("all are listed", async () => (await client.call("GET", "/v1/events?limit=1")).body.data[0]?.id === last);
+    await until(
+      "all are listed",
+      async () => (await client.call("GET", "/v1/events?limit=1")).body.data[0]?.id === last,
+    );
     const { body } = await client.call("GET", "/v1/events?limit=50");
     const newest: readonly string[] = body.data.map(({ id }: { readonly id: string }) => id);
     await until("the bar says that more wait than were read", () => page.evaluate<boolean>(MORE_WAIT));

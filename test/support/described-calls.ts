@@ -39,6 +39,7 @@ const EXAMPLE_ENDPOINT = "end_01j9z3k4m5n6p7q8r9s0t1v2w3";
 const QUERIES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   "/v1/directory": { ids: "src_1,end_1" },
   "/v1/search": { q: "shop" },
+  "/v1/replays/plan": { event_ids: "evt_1,evt_2" },
   "/v1/audit/proof": { index: 0 },
   "/v1/audit/consistency": { from: 1 },
 };
