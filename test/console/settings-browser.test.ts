@@ -299,6 +299,43 @@ const inBrowser = (binary: string): void => {
     );
   });
 
+  test("a further page that the service could not send is loaded by itself, and the loaded rows stay", async () => {
+    const { body } = await client.session("POST", "/v1/api-keys", { name: "first page", role: "viewer" });
+    const tab = await page.tab();
+    await tab.shaped({});
+    // The first page names a second one, which the service keeps back once.
+    await tab.early(`{
+      const ask = globalThis.fetch.bind(globalThis);
+      let [key, isAsked] = [null, false];
+      globalThis.firstPages = 0;
+      globalThis.fetch = async (...given) => {
+        const path = String(given[0]);
+        if (!path.startsWith("/v1/api-keys?")) return ask(...given);
+        if (!path.includes("cursor=second")) {
+          globalThis.firstPages += 1;
+          const { data } = await (await ask(...given)).json();
+          key = data[0];
+          return Response.json({ data, next_cursor: "second" });
+        }
+        if (isAsked) return Response.json({ data: [{ ...key, id: "key_second", name: "second page" }], next_cursor: null });
+        isAsked = true;
+        return Response.json({ code: "overloaded", title: "Overloaded", status: 503, detail: "Too much at once." }, { status: 503 });
+      };
+    }`);
+    await tab.open(`${program.url}/settings/keys`);
+    await tab.shows("first page");
+    const firstPages = await tab.evaluate("globalThis.firstPages");
+    await tab.click("Load 50 more");
+    await tab.shows("Too much at once.");
+    await tab.shows("second page");
+    await tab.hides("Too much at once.");
+    await tab.shows("first page");
+    assert.is(await tab.evaluate("globalThis.firstPages"), firstPages);
+    await tab.close();
+    await page.toFront();
+    await client.session("DELETE", `/v1/api-keys/${body.id}`);
+  });
+
   test("a session is ended from another; a changed password ends the rest and is the one that counts", async () => {
     await other.open(`${program.url}/settings/sessions`);
     await signIn(other, WHO.email, WHO.password);

@@ -20,7 +20,7 @@ type Deps<Row> = {
   readonly page: (cursor: string | undefined) => Promise<Answered<Page<Row>>>;
 };
 
-/** A list of which the stream tells nothing, such as members and keys: it is read when it is opened and after one's own acts. */
+/** A list that does not follow the stream, such as members and keys: it is read when it is opened and after one's own acts. */
 export const useRows = <Row>({ keyOf, page }: Deps<Row>): Rows<Row> => {
   const [state, setState] = useState<ListState<Row>>(EMPTY_LIST);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -28,8 +28,11 @@ export const useRows = <Row>({ keyOf, page }: Deps<Row>): Rows<Row> => {
   const [since, setSince] = useState<string | null>(null);
   /** An answer that is older than another question is not shown. */
   const asked = useRef(0);
+  /** The cursor of the latest question; undefined for the first page. A recovery repeats it, so that loaded pages stay. */
+  const last = useRef<string | undefined>(undefined);
   const read = async (cursor: string | undefined): Promise<void> => {
     asked.current += 1;
+    last.current = cursor;
     const nth = asked.current;
     setLoading(true);
     const answer = await page(cursor);
@@ -46,7 +49,7 @@ export const useRows = <Row>({ keyOf, page }: Deps<Row>): Rows<Row> => {
       asked.current += 1;
     };
   }, []);
-  useRecovery(problem, () => void read(undefined));
+  useRecovery(problem, () => void read(last.current));
   const { rows, cursor } = state;
   return {
     ...{ rows, isLoading, problem, since },
