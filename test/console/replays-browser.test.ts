@@ -241,7 +241,30 @@ const inBrowser = (binary: string): void => {
     await until("another has replayed it", async () => {
       return (await client.call("GET", `/v1/events/${broken}`)).body.status === "delivered";
     });
+    await page.evaluate(`{
+      const ask = globalThis.fetch;
+      globalThis.fetch = async (...given) => {
+        if (given[1]?.method === "POST") await new Promise((resolve) => { globalThis.letGo = resolve; });
+        return ask(...given);
+      };
+    } undefined`);
     await page.click("Replay 1 event", "dialog");
+    await page.shows("1 of 1");
+    // The browser itself closes it at the second press, and it is opened again.
+    for (let nth = 0; nth < 3; nth += 1) await page.key("Escape");
+    await until("it stays open while it runs", () =>
+      page.evaluate<boolean>("document.querySelector('dialog.box[open]') !== null"),
+    );
+    assert.equal(
+      await page.evaluate(
+        "[...document.querySelectorAll('dialog.box button')].map((it) => [it.innerText, it.disabled])",
+      ),
+      [
+        ["Close", true],
+        ["Replay 1 event", true],
+      ],
+    );
+    await page.evaluate("globalThis.letGo()");
     await page.shows("1 event was not sent.");
     await page.shows("The event was delivered already.");
     await page.shows("2 selected");

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { counted } from "../../design/format.ts";
 import { Layer } from "../../design/layer.tsx";
 import { Icon } from "../../design/mark.tsx";
@@ -43,7 +43,7 @@ const replayed = async (rows: readonly Row[], onNext: (nth: number) => void): Pr
   return outcomes;
 };
 
-/** What is sent again. The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. */
+/** What is sent again. The plan comes first; nothing is sent before it was read. What could not be sent is told, and the others are sent. It stays open while it runs, so that its errors are seen. */
 const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   const nameOf = useNames();
   const planned = useAnswer<readonly EventPlan[]>({ key: rows.map(({ id }) => id).join(), on: null }, () =>
@@ -54,14 +54,8 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   const sent = rows.filter(({ id }) => isSent.has(id));
   const [done, setDone] = useState<number | null>(null);
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
-  const isGone = useRef(false);
-  useEffect(
-    () => () => {
-      isGone.current = true;
-    },
-    [],
-  );
   const hasEnded = outcomes.length > 0;
+  const isRunning = done !== null && !hasEnded;
   const close = (): void => {
     if (hasEnded) onDone();
     onClose();
@@ -69,14 +63,13 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   const replay = async (): Promise<void> => {
     const told = await replayed(sent, setDone);
     setOutcomes(told);
-    const isClosed = isGone.current;
-    if (!isClosed && told.some(({ status }) => status === null)) return;
+    if (told.some(({ status }) => status === null)) return;
     toast.value = { text: outcomeText(told) };
     onDone();
-    if (!isClosed) onClose();
+    onClose();
   };
   return (
-    <Layer label="Replay the selected events" kind="box" onClose={close}>
+    <Layer label="Replay the selected events" kind="box" onClose={close} isFirm={isRunning}>
       <h3>Replay {counted(rows.length, "event")}?</h3>
       {planned.problem === null ? (
         <p>{plans === null ? "The plan is being made." : eventPlanText(plans, nameOf)}</p>
@@ -92,7 +85,7 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
         <ErrorText key={it} text={it} />
       ))}
       <div class="row">
-        <button class="btn" type="button" autofocus onClick={close}>
+        <button class="btn" type="button" autofocus disabled={isRunning} onClick={close}>
           {done === null ? "Send nothing" : "Close"}
         </button>
         <button
