@@ -236,6 +236,10 @@ const inBrowser = (binary: string): void => {
     await page.shows("2 selected");
     await page.click("Replay…", ".picked-bar");
     await page.shows("Sends 1 event now. Skips 1: the endpoint is disabled.");
+    assert.match(
+      await page.evaluate<string>("document.querySelector('dialog [role=status]').innerText"),
+      /^Sends 1 event now\./,
+    );
     well.target.answer((_, response) => response.end("{}"));
     await client.session("POST", `/v1/events/${broken}/replay`, {});
     await until("another has replayed it", async () => {

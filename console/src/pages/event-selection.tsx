@@ -71,12 +71,14 @@ const Plan = ({ rows, onDone, onClose }: PlanProps) => {
   return (
     <Layer label="Replay the selected events" kind="box" onClose={close} isFirm={isRunning}>
       <h3>Replay {counted(rows.length, "event")}?</h3>
-      {planned.problem === null ? (
-        <p>{plans === null ? "The plan is being made." : eventPlanText(plans, nameOf)}</p>
-      ) : (
+      {planned.problem === null ? null : (
         <LoadError what="The plan" failure={planned.problem} since={null} onRetry={planned.again} />
       )}
-      <div role="status">
+      {/* Not atomic, so that the plan is not read out again with each event that is sent. */}
+      <div role="status" aria-atomic="false">
+        {planned.problem === null ? (
+          <p>{plans === null ? "The plan is being made." : eventPlanText(plans, nameOf)}</p>
+        ) : null}
         {done === null ? null : (
           <p class={hasEnded ? "" : "soft"}>{hasEnded ? outcomeText(outcomes) : `${done + 1} of ${sent.length}`}</p>
         )}
