@@ -566,7 +566,10 @@ const inBrowser = (binary: string): void => {
     await page.key("Enter");
     await page.shows("Undone by");
     assert.is(await page.evaluate("location.pathname"), "/agents/actions/order.create");
+    const named = await client.session("POST", "/v1/policies", { name: "suspend-rules" });
+    assert.is(named.status, 201, JSON.stringify(named.body));
     await find("suspend");
+    await page.shows("suspend-rules");
     await page.shows("Suspend an agent…");
     await page.shows(`Suspend helper ${HOSTILE}…`);
     await page.key("Escape");

@@ -150,6 +150,31 @@ const inBrowser = (binary: string): void => {
       assert.equal(wrong, []);
     });
 
+  test("the palette offers a viewer no agent to suspend", async () => {
+    await page.evaluate(`{
+      const ask = globalThis.fetch;
+      globalThis.asked = [];
+      globalThis.fetch = (...given) => {
+        globalThis.asked.push(String(given[0]));
+        return ask(...given);
+      };
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+    } undefined`);
+    await until("the palette is open", () =>
+      page.evaluate<boolean>("document.activeElement?.closest('dialog.pal')?.open === true"),
+    );
+    await page.write("suspend");
+    const asked = await until("it is searched", async () => {
+      const paths = await page.evaluate<readonly string[]>("globalThis.asked");
+      return paths.includes("/v1/search?q=suspend") ? paths : null;
+    });
+    assert.equal(
+      asked.filter((it) => it.startsWith("/v1/agents?limit=10")),
+      [],
+    );
+    await page.key("Escape");
+  });
+
   test("no page asks for what the role of its reader may not have: a refused call is a record", async () => {
     const { body } = await client.call("GET", "/v1/audit?type=CallsRefused&limit=100");
     assert.equal(body.data, []);

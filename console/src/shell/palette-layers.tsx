@@ -90,8 +90,14 @@ const anyAgents = async (): Promise<readonly Hit[]> => {
   return answer.ok ? answer.body.data.map(({ id, name, status }) => ({ kind: "agent", id, name, state: status })) : [];
 };
 
-/** What a text finds; "suspend" alone finds the agents. An answer to an older text is not shown. */
-const useHits = (text: string): readonly Hit[] => {
+/** What "suspend" alone finds: the things with that name and, for members who may suspend one, some agents. */
+const suspendHits = async (text: string, mayAct: boolean): Promise<readonly Hit[]> => {
+  const all = await Promise.all([search(text), mayAct ? anyAgents() : []]);
+  return [...new Map(all.flat().map((hit) => [hit.id, hit])).values()];
+};
+
+/** What a text finds. An answer to an older text is not shown. */
+const useHits = (text: string, mayAct: boolean): readonly Hit[] => {
   const [found, setFound] = useState<{ readonly text: string; readonly hits: readonly Hit[] }>({ text: "", hits: [] });
   useEffect(() => {
     if (text === "") return;
@@ -99,7 +105,7 @@ const useHits = (text: string): readonly Hit[] => {
     const timer = setTimeout(() => {
       // "suspend helper" is what "Suspend helper…" is found by as well.
       const name = text.replace(SUSPEND, "");
-      void (name === "" ? anyAgents() : search(name)).then((hits) => {
+      void (name === "" ? suspendHits(text, mayAct) : search(name)).then((hits) => {
         if (!isGone) setFound({ text, hits });
       });
     }, PAUSE_MS);
@@ -107,7 +113,7 @@ const useHits = (text: string): readonly Hit[] => {
       isGone = true;
       clearTimeout(timer);
     };
-  }, [text]);
+  }, [text, mayAct]);
   return text === "" ? [] : found.hits;
 };
 
@@ -115,8 +121,8 @@ const useHits = (text: string): readonly Hit[] => {
 export const Jump = ({ onClose }: { readonly onClose: () => void }) => {
   const [text, setText] = useState("");
   const asked = text.trim();
-  const hits = useHits(asked);
   const mayAct = ["owner", "admin"].includes(me.value?.member.role ?? "");
+  const hits = useHits(asked, mayAct);
   return <Palette find={setText} entries={entriesFor(asked, hits, mayAct)} onClose={onClose} />;
 };
 
