@@ -627,7 +627,7 @@ test("the plan of a selection says what is sent, what waits, and why the others 
       ...[plan("failed", { skipped: "endpoint-disabled" }), plan("failed", { skipped: "bundle-step" })],
     ),
     "Sends 1 event now. 1 refused event passes the gates again. " +
-      "Skips 2: it is delivered; 1: it is held; 1: the endpoint is disabled; 1: a step of a bundle is not sent alone.",
+      "Skips 2: delivered; 1: held; 1: the endpoint is disabled; 1: a step of a bundle is not sent alone.",
   );
   assert.is(
     text(plan("failed", { waiting: open }), plan("failed", { waiting: open })),
@@ -853,7 +853,7 @@ test("a cost that no policy sets is no cost, and spent and reserved are told apa
   assert.is(bundleCost(refused), "Cost unknown");
   assert.is(bundleCost({ ...refused, verdict: { gates: [] } }), "No cost");
   assert.is(settledText(132, 55), "€132.00 in 55 requests that have ended, those without a cost among them");
-  assert.is(settledText(0, 1), "€0.00; 1 request has ended, also at no cost");
+  assert.is(settledText(0, 1), "€0.00 in 1 request that has ended");
   assert.is(spentText(4, 0), "€4.00 spent");
   assert.is(spentText(612.4, 1_240), "€612.40 spent, €1,240.00 reserved");
 });

@@ -209,7 +209,7 @@ const inBrowser = (binary: string): void => {
     await page.shows("2 selected");
     assert.equal(await violations(page), []);
     await page.click("Replay…", ".picked-bar");
-    await page.shows("Sends 1 event now. Skips 1: it is delivered.");
+    await page.shows("Sends 1 event now. Skips 1: delivered.");
     await layerFitsEverywhere(page, "the replay of what is selected");
     await page.shaped({});
     assert.is(await page.evaluate("document.activeElement.innerText"), "Send nothing");

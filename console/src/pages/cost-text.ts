@@ -44,7 +44,9 @@ export const hasNoCost = ({ policyId, policy, spent, reserved }: Spending): bool
 
 /** What a ledger has settled. Also what was undone, failed or was never sent is settled, at €0.00 if it cost nothing. */
 export const settledText = (spent: number, requests: number): string =>
-  `${euro(spent)} in ${requests === 1 ? "1 request that has" : `${count(requests)} requests that have`} ended, those without a cost among them`;
+  requests === 1
+    ? `${euro(spent)} in 1 request that has ended`
+    : `${euro(spent)} in ${count(requests)} requests that have ended, those without a cost among them`;
 
 /** "€4.00 spent, €1.00 reserved": what is settled, and what is set aside for what is not finished. */
 export const spentText = (spent: number, reserved: number): string =>

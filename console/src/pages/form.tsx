@@ -50,6 +50,7 @@ export const SendForm = <T,>({ label, button, send, onDone, done = null, childre
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const why = whyNotAdmin();
+  const whyId = useId();
   const onSubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (isBusy || !(event.currentTarget instanceof HTMLFormElement)) return;
@@ -68,11 +69,20 @@ export const SendForm = <T,>({ label, button, send, onDone, done = null, childre
       {children(faultsOf(problem, told))}
       <Refused problem={problem} told={told} />
       <div class="row">
-        <button class="btn first" type="submit" disabled={isBusy || why !== null}>
+        <button
+          class="btn first"
+          type="submit"
+          disabled={isBusy || why !== null}
+          aria-describedby={why === null ? undefined : whyId}
+        >
           {button}
         </button>
         <PlanLimit problem={problem} />
-        {why === null ? null : <span class="soft">{why}</span>}
+        {why === null ? null : (
+          <span class="soft" id={whyId}>
+            {why}
+          </span>
+        )}
       </div>
     </form>
   );
