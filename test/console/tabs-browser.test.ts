@@ -229,6 +229,28 @@ const inBrowser = (binary: string): void => {
     await page.shows("new event");
   });
 
+  test("a tab that gets no answer from the one with the stream takes the stream, and tells the other", async () => {
+    await second.open("about:blank");
+    await page.open(`${program.url}/events`);
+    await page.shows("Live");
+    await second.toFront();
+    await second.open(`${program.url}/events`);
+    await scene.source.send("heard", { order: "heard", type: "order.more" });
+    await second.shows("Show 1 new event");
+    await page.evaluate(`{
+      const post = BroadcastChannel.prototype.postMessage;
+      BroadcastChannel.prototype.postMessage = function (it) {
+        if (it.kind === "ask") post.call(this, it);
+      };
+    }`);
+    await scene.source.send("taken", { order: "taken", type: "order.more" });
+    await second.shows("Show 2 new events");
+    await page.toFront();
+    await page.shows("Show 2 new events");
+    await scene.source.send("told", { order: "told", type: "order.more" });
+    await page.shows("Show 3 new events");
+  });
+
   test("what happens between a slow tab's first read and its first drawing is shown, whichever tab holds the stream", async () => {
     const hasRead = `performance.getEntriesByType("resource").some(({ name, responseEnd }) =>
       responseEnd > 0 && new URL(name).pathname === "/v1/events")`;

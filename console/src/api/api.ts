@@ -134,9 +134,13 @@ export const accountChanged = (account: Me["account"]): void => {
 
 /** Reads the account again when a member changed it, in this browser or another. */
 export const followAccount = (): void => {
+  let asked = 0;
   onFrame(({ topic }) => {
     if (topic !== null && topic !== "account") return;
-    void call("GET /v1/auth/me").then((answer) => answer.ok && accountChanged(answer.body.account));
+    asked += 1;
+    const nth = asked;
+    // An answer to an earlier question may come after one to a later.
+    void call("GET /v1/auth/me").then((answer) => answer.ok && nth === asked && accountChanged(answer.body.account));
   });
 };
 

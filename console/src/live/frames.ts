@@ -34,11 +34,11 @@ export type Connection = {
   readonly nextAt: number | null;
 };
 
-/** What the tab with the connection tells the others. */
+/** What tabs tell each other. */
 export type Broadcast =
   | { readonly kind: "frame"; readonly frame: Frame }
   | { readonly kind: "connection"; readonly connection: Connection }
-  /** Asked by a new tab. */
+  /** Asked again and again by each tab without the connection. */
   | { readonly kind: "ask" }
   /** A person in another tab does not want to wait for the next attempt. */
   | { readonly kind: "try" };

@@ -44,70 +44,52 @@ const receive = (message: Broadcast, isOwn = false): void => {
   hasBeenLive ||= isLive;
 };
 
+type Holder = { readonly connect: () => void; readonly lost: () => void; readonly end: () => void };
+
 /**
- * Holds the connection for all tabs until this tab closes. A connection goes on after the last, or after what the page has
- * read; what may have been missed between is read anew.
+ * Holds the connection for all tabs until this tab closes, or another takes it. A connection goes on after the last, or
+ * after what the page has read (`after`; null if that is unknown); what may have been missed between is read anew.
  */
-class Holder {
-  readonly #channel: BroadcastChannel;
-  /** The position after which the next connection begins; null if that is unknown. */
-  #after: string | null;
-  #source: EventSource | null = null;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(channel: BroadcastChannel, after: string | null) {
-    this.#channel = channel;
-    this.#after = after;
-    // A connection over a network that is gone does not end by itself.
-    addEventListener("offline", () => this.#lost());
-    addEventListener("online", () => this.connect());
-    channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => {
-      if (data.kind === "ask") channel.postMessage({ kind: "connection", connection: connection.value });
-      if (data.kind === "try") this.connect();
-    });
-    this.connect();
-  }
-
-  connect(): void {
-    clearTimeout(this.#timer);
-    this.#source?.close();
-    const after = this.#after;
-    // If the service refuses it, as after its log was moved, the next attempt does without.
-    this.#after = null;
-    const source = new EventSource(after === null ? ADDRESS : `${ADDRESS}?after=${encodeURIComponent(after)}`);
-    this.#source = source;
-    this.#say(false);
-    source.onopen = () => {
-      this.#after = after;
-      this.#say(true, { hasGap: after === null });
-    };
-    source.onmessage = ({ data, lastEventId }) => {
-      if (lastEventId !== "") this.#after = lastEventId;
-      const frame = frameOf(String(data));
-      if (frame !== null) this.#tell({ kind: "frame", frame });
-    };
-    source.onerror = () => this.#lost();
-  }
-
-  /** The browser would try again by itself, but does not say when. */
-  #lost(): void {
-    clearTimeout(this.#timer);
-    this.#source?.close();
-    this.#say(false, { nextAt: Date.now() + RETRY_MS });
-    this.#timer = setTimeout(() => this.connect(), RETRY_MS);
-  }
-
-  #say(isLive: boolean, { nextAt = null, hasGap = true }: Partial<Connection> = {}): void {
+const holdStream = (tell: (message: Broadcast) => void, after: string | null): Holder => {
+  let next = after;
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const say = (isLive: boolean, nextAt: number | null = null, hasGap = true): void => {
     const before = connection.value;
     const since = before.isLive === isLive ? before.since : Date.now();
-    this.#tell({ kind: "connection", connection: { isLive, since, nextAt, hasGap } });
-  }
-
-  #tell(message: Broadcast): void {
-    receive(message, true);
-    this.#channel.postMessage(message);
-  }
-}
+    tell({ kind: "connection", connection: { isLive, since, nextAt, hasGap } });
+  };
+  const end = (): void => {
+    clearTimeout(timer);
+    source?.close();
+  };
+  const connect = (): void => {
+    end();
+    const from = next;
+    // If the service refuses it, as after its log was moved, the next attempt does without.
+    next = null;
+    source = new EventSource(from === null ? ADDRESS : `${ADDRESS}?after=${encodeURIComponent(from)}`);
+    say(false);
+    source.onopen = () => {
+      next = from;
+      say(true, null, from === null);
+    };
+    source.onmessage = ({ data, lastEventId }) => {
+      if (lastEventId !== "") next = lastEventId;
+      const frame = frameOf(String(data));
+      if (frame !== null) tell({ kind: "frame", frame });
+    };
+    source.onerror = lost;
+  };
+  // The browser would try again by itself, but does not say when.
+  const lost = (): void => {
+    end();
+    say(false, Date.now() + RETRY_MS);
+    timer = setTimeout(connect, RETRY_MS);
+  };
+  connect();
+  return { connect, lost, end };
+};
 
 let tryAgain = (): void => undefined;
 
@@ -115,20 +97,61 @@ let tryAgain = (): void => undefined;
 export const tryNow = (): void => tryAgain();
 
 /**
+ * A tab without the connection asks this often who has it. If so many asks in a row get no answer by the next interval, it
+ * takes the connection.
+ */
+const ASK_MS = 5_000;
+const UNANSWERED_MAX = 2;
+
+/**
  * One tab holds the stream, because HTTP/1.1 allows few connections; the others hear it over a channel. The first begins
  * when the page's first reads are answered, after the position that `readUpTo` then gives.
  */
 export const followStream = (readUpTo: () => Promise<string | null>): void => {
   const channel = new BroadcastChannel(NAME);
-  channel.addEventListener("message", ({ data }: MessageEvent<Broadcast>) => receive(data));
+  const say = (message: Broadcast): void => channel.postMessage(message);
+  const tell = (message: Broadcast): void => {
+    receive(message, true);
+    say(message);
+  };
+  let holder: Holder | null = null;
+  let unanswered = 0;
+  channel.onmessage = ({ data }: MessageEvent<Broadcast>) => {
+    if (data.kind === "ask" && holder !== null) say({ kind: "connection", connection: connection.value });
+    if (data.kind === "try") holder?.connect();
+    if (data.kind === "connection") unanswered = 0;
+    receive(data);
+  };
   connection.value = { ...connection.value, since: Date.now() };
-  channel.postMessage({ kind: "ask" });
-  tryAgain = () => channel.postMessage({ kind: "try" });
-  void navigator.locks.request(NAME, async () => {
-    // Where another tab held it, this one has heard what it told, but not what came since.
-    const holder = new Holder(channel, hasBeenLive ? null : await readUpTo());
-    tryAgain = () => holder.connect();
-    // The lock is given on when this tab closes.
-    return new Promise(() => undefined);
-  });
+  tryAgain = () => (holder === null ? say({ kind: "try" }) : holder.connect());
+  // A connection over a network that is gone does not end by itself.
+  addEventListener("offline", () => holder?.lost());
+  addEventListener("online", () => holder?.connect());
+  // The lock passes on when this tab closes or another steals it. A tab that loses it waits again: with a new request, or, if
+  // it had stolen the lock, with its first one, which still waits.
+  const want = (steal: boolean): void => {
+    let isHeld = true;
+    const hold = async (): Promise<never> => {
+      // Where another tab held it, this one has heard what it told, but not what came since; after a theft no tab has.
+      const after = steal || hasBeenLive ? null : await readUpTo();
+      if (isHeld) holder = holdStream(tell, after);
+      return new Promise(() => undefined);
+    };
+    navigator.locks.request(NAME, { steal }, hold).catch(() => {
+      isHeld = false;
+      holder?.end();
+      holder = null;
+      if (!steal) want(false);
+    });
+  };
+  say({ kind: "ask" });
+  want(false);
+  // Chromium was seen to give nobody the lock of a page that was left, and a tab that hangs keeps it.
+  setInterval(() => {
+    if (holder !== null) return;
+    const isAsked = unanswered < UNANSWERED_MAX;
+    unanswered = isAsked ? unanswered + 1 : 0;
+    if (isAsked) say({ kind: "ask" });
+    else want(true);
+  }, ASK_MS);
 };
