@@ -39,6 +39,17 @@ const inBrowser = (binary: string): void => {
     await page.open(`${program.url}/approvals/${id}`);
     await page.shows("If you approve");
   };
+  /** Until the view has them: what comes after the list was read is announced, and moves nothing. */
+  const listed = (...ids: readonly string[]): Promise<boolean> =>
+    until("the view has them", async () => {
+      return (await client.call("GET", `/v1/approvals?ids=${ids}`)).body.data.length === ids.length;
+    });
+  /** Each press shows what was not on the screen; once all was, the button asks for a second press, which would decide. */
+  const untilAsked = (): Promise<boolean> =>
+    until("it asks for the second press", () =>
+      page.evaluate<boolean>(`(() => { const button = document.querySelector(".sign .first");
+        if (button.innerText.includes("now")) return true; button.click(); return false; })()`),
+    );
   const fill = (name: string, value: string): Promise<void> =>
     page.evaluate(`document.querySelector("[name=${name}]").value = ${JSON.stringify(value)}; undefined`);
 
@@ -144,11 +155,7 @@ const inBrowser = (binary: string): void => {
     const bar = await page.evaluate<number>("document.querySelector('.sign .do').getBoundingClientRect().bottom");
     assert.ok(bar <= 700, `the buttons end at ${bar}`);
     await page.evaluate("document.getElementById('comment').value = 'Seen'; undefined");
-    // Each press shows what was not on the screen; once all was, the button asks for the second press.
-    await until("it asks for the second press", () =>
-      page.evaluate<boolean>(`(() => { const button = document.querySelector(".sign .first");
-        if (button.innerText.includes("now")) return true; button.click(); return false; })()`),
-    );
+    await untilAsked();
     assert.is((await approval(id)).status, "pending");
     await page.click("Approve €50.00, now");
     await page.shows("Approved.");
@@ -212,7 +219,7 @@ const inBrowser = (binary: string): void => {
       isAtEnd = isShown;
     }
     assert.ok(places.length > 2, `${places.length} screens`);
-    await until("all was read", async () => (await press())[0].includes("now"));
+    await untilAsked();
     assert.is((await approval(id)).status, "pending");
     await page.shaped({});
   });
@@ -235,10 +242,7 @@ const inBrowser = (binary: string): void => {
 
   test("rows beside an open card follow what becomes of them, and no request is read that nobody opened", async () => {
     const [other, shown] = [await ask(61), await ask(62)];
-    // What comes after the list was read is announced, and moves nothing.
-    await until("the view has both", async () => {
-      return (await client.call("GET", `/v1/approvals?ids=${other},${shown}`)).body.data.length === 2;
-    });
+    await listed(other, shown);
     await opened(shown);
     const row = `document.querySelector('.queue [data-key="${other}"]')?.innerText`;
     await until("both are listed", () => page.evaluate<boolean>(`${row}?.includes("needs 1 approval") === true`));
@@ -318,6 +322,7 @@ const inBrowser = (binary: string): void => {
 
   test("the list begins with what expires first, and a new request takes its place", async () => {
     const later = await ask(70);
+    await listed(later);
     await page.open(`${program.url}/approvals`);
     await page.shows("Refund €70.00");
     const order = () =>

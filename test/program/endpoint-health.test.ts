@@ -192,9 +192,10 @@ const endpointHealth = ({ name, open }: EngineSet): void => {
     // On a busy machine some are tried twice before it opens, and come again by their own schedule afterwards.
     const { client, target, source } = await world({ retry_schedule_s: Array.from({ length: 10 }, () => 5) });
     answers(500);
-    await Promise.all(
+    const sent = await Promise.all(
       Array.from({ length: 24 }, (_, n) => source.at(n % 2 === 0 ? program.url : other.url).send(`t${n}`)),
     );
+    assert.equal([...new Set(sent.map(({ status }) => status))], [202]);
     await stateIs(client, target.id, "open");
     await until("the other one says so", async () => (await health(client, target.id, other.url)).state === "open");
     const opened = app.arrivals.length;
