@@ -20,7 +20,7 @@ const REFRESH_MS = 3_000;
 type Place = { readonly mark: string; readonly href: string; readonly act: string };
 
 /** Where each need is met. */
-const placeOf = ({ kind, subject, detail }: Need): Place => {
+const placeOf = ({ kind, subject, until }: Need): Place => {
   const id = encodeURIComponent(subject.id);
   switch (kind) {
     case "approvals":
@@ -28,7 +28,8 @@ const placeOf = ({ kind, subject, detail }: Need): Place => {
       return { mark: "held", href: `/approvals/${id}`, act: "Decide" };
     case "endpoint":
       return {
-        mark: stateOf(detail.startsWith("It is disabled") ? "disabled" : "open").mark,
+        // An open circuit has its next probe; nothing is known to come for a disabled endpoint.
+        mark: stateOf(until === null ? "disabled" : "open").mark,
         href: `/endpoints/${id}`,
         act: "Open endpoint",
       };
