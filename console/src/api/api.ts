@@ -5,6 +5,7 @@ import { pathOf, type Query, searchOf } from "./call-address.ts";
 import { type Answered, Calls, type Method } from "./calls.ts";
 import { keptAnswers } from "./kept-answers.ts";
 import { earlyReads, readPositions } from "./page-reads.ts";
+import { readOrder } from "./read-order.ts";
 
 export type CallName = keyof Api & `${Method} /v1/${string}`;
 export type AnswerOf<Name extends CallName> = Api[Name]["answer"];
@@ -134,13 +135,13 @@ export const accountChanged = (account: Me["account"]): void => {
 
 /** Reads the account again when a member changed it, in this browser or another. */
 export const followAccount = (): void => {
-  let asked = 0;
+  const order = readOrder();
   onFrame(({ topic }) => {
     if (topic !== null && topic !== "account") return;
-    asked += 1;
-    const nth = asked;
-    // An answer to an earlier question may come after one to a later.
-    void call("GET /v1/auth/me").then((answer) => answer.ok && nth === asked && accountChanged(answer.body.account));
+    const nth = order.ask();
+    void call("GET /v1/auth/me").then(
+      (answer) => answer.ok && !order.isOvertaken(nth) && accountChanged(answer.body.account),
+    );
   });
 };
 

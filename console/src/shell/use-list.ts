@@ -14,6 +14,7 @@ import {
   withWaiting,
 } from "../api/list.ts";
 import { namesRead } from "../api/names.ts";
+import { readOrder } from "../api/read-order.ts";
 import { connection, onFrame } from "../live/stream.ts";
 import { waitingRows } from "./frame-state.ts";
 import { keysOnScreen } from "./keys-on-screen.ts";
@@ -79,23 +80,6 @@ const rowsOf = async <Row>(
   const answers = await Promise.all(ids.map(async (id) => ({ id, answer: await one?.(id) })));
   const asked = answers.filter(({ answer }) => answer?.ok || (answer && answer.problem.status === NOT_FOUND));
   return { asked: asked.map(({ id }) => id), rows: asked.flatMap(({ answer }) => (answer?.ok ? [answer.body] : [])) };
-};
-
-/** The order of the reads of a first page: an older page would take states back, and show rows as new that lie below others. */
-const readOrder = () => {
-  let [asked, answered] = [0, 0];
-  return {
-    ask(): number {
-      asked += 1;
-      return asked;
-    },
-    /** True if a later read was answered before this one. */
-    isOvertaken(nth: number): boolean {
-      if (nth < answered) return true;
-      answered = nth;
-      return false;
-    },
-  };
 };
 
 /** A list that is live: its rows change in place and new ones wait. A hidden tab reads nothing until it is seen. */
