@@ -132,7 +132,8 @@ export const followStream = (readUpTo: () => Promise<string | null>): void => {
   const want = (steal: boolean): void => {
     let isHeld = true;
     const hold = async (): Promise<never> => {
-      // Where another tab held it, this one has heard what it told, but not what came since; after a theft no tab has.
+      // Where another tab held it, this one has heard what it told, but not what came since. After a theft the other tabs may
+      // have missed changes as well, and they too read anew.
       const after = steal || hasBeenLive ? null : await readUpTo();
       if (isHeld) holder = holdStream(tell, after);
       return new Promise(() => undefined);

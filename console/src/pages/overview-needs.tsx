@@ -28,7 +28,7 @@ const placeOf = ({ kind, subject, until }: Need): Place => {
       return { mark: "held", href: `/approvals/${id}`, act: "Decide" };
     case "endpoint":
       return {
-        // An open circuit has its next probe; nothing is known to come for a disabled endpoint.
+        // The next probe of an open circuit is known; a disabled endpoint has none.
         mark: stateOf(until === null ? "disabled" : "open").mark,
         href: `/endpoints/${id}`,
         act: "Open endpoint",
